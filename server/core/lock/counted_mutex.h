@@ -1,21 +1,25 @@
 // CountedMutex: a named mutex that counts what /proc/lock_stat counts.
 //
 // Invariants
-//   - Every live mutex is in the process-wide registry, so LockStats() shows all of them; mutexes of one name (an
-//     idr_lock for each table, say) are added up into one row, and a row outlives its mutexes: what a
-//     destroyed mutex counted stays in its name's row.
+//   - Every live mutex is in the process-wide registry, so LockStats() shows all of them; mutexes
+//   of one name (an
+//     idr_lock for each table, say) are added up into one row, and a row outlives its mutexes: what
+//     a destroyed mutex counted stays in its name's row.
 //   - acquired >= contended; wait_* speak of contended acquisitions only.
 //   - An uncontended acquisition reads no clock.
 //
-// Thread safety: everything here may be called from any thread. Locks of this class are leaf locks: while one is
-// held no other CountedMutex is taken, except where the holder's header states an order.
+// Thread safety: everything here may be called from any thread. Locks of this class are leaf locks:
+// while one is held no other CountedMutex is taken, except where the holder's header states an
+// order.
 #ifndef TCACT_SERVER_CORE_LOCK_COUNTED_MUTEX_H_
 #define TCACT_SERVER_CORE_LOCK_COUNTED_MUTEX_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -32,23 +36,61 @@ struct LockStat {
   uint64_t wait_min_ns = 0;  // 0 if contended == 0
 };
 
-class LockRow;  // the counters that mutexes of one name share; lives for ever
+class LockRow;  // what the mutexes of one name have in common; lives for ever
 
 class ABSL_LOCKABLE CountedMutex {
  public:
-  // `name` is the field's own word for the lock, such as "pcpu_alloc_mutex"; at most 63 bytes.
+  // `name` is the field's own word for the lock, such as "pcpu_alloc_mutex"; 1 to 63 bytes
+  // (checked: aborts).
   explicit CountedMutex(absl::string_view name);
   ~CountedMutex();
   CountedMutex(const CountedMutex&) = delete;
   CountedMutex& operator=(const CountedMutex&) = delete;
 
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION();
-  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true);
-  void Unlock() ABSL_UNLOCK_FUNCTION();
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    if (ABSL_PREDICT_TRUE(mu_.TryLock())) {
+      Bump(&uncontended_, 1);
+    } else {
+      LockContended();
+    }
+  }
+  // Counts as an acquisition if it succeeds, and as nothing if it does not.
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    if (!mu_.TryLock()) return false;
+    Bump(&uncontended_, 1);
+    return true;
+  }
+  void Unlock() ABSL_UNLOCK_FUNCTION() { mu_.Unlock(); }
 
  private:
+  friend class LockRow;
+
+  // Only the holder writes the counters, so an addition needs no locked instruction; they are
+  // atomic for LockStats, which reads them without the lock.
+  static void Bump(std::atomic<uint64_t>* counter, uint64_t by) {
+    counter->store(counter->load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  void LockContended() ABSL_EXCLUSIVE_LOCK_FUNCTION();
+
   absl::Mutex mu_;
-  LockRow* row_;
+  // Since this mutex was made. Uncontended and contended are kept apart so that acquired >=
+  // contended however the two are read.
+  std::atomic<uint64_t> uncontended_{0};
+  std::atomic<uint64_t> contended_{0};
+  std::atomic<uint64_t> wait_total_ns_{0};
+  // Extremes since the reset number `extremes_since_`; of no meaning once another reset came.
+  std::atomic<uint64_t> wait_max_ns_{0};
+  std::atomic<uint64_t> wait_min_ns_{UINT64_MAX};
+  std::atomic<uint64_t> extremes_since_{0};
+
+  // The rest is guarded by the registry's mutex. A reset does not write the counters (their holder
+  // does), it notes where they stood.
+  uint64_t base_uncontended_ = 0;
+  uint64_t base_contended_ = 0;
+  uint64_t base_wait_total_ns_ = 0;
+  CountedMutex* previous_ = nullptr;
+  CountedMutex* next_ = nullptr;
+  LockRow* row_ = nullptr;
 };
 
 class ABSL_SCOPED_LOCKABLE CountedLock {
@@ -62,7 +104,8 @@ class ABSL_SCOPED_LOCKABLE CountedLock {
   CountedMutex* mu_;
 };
 
-// All rows, descending by wait_total_ns, then by name. Counts are each exact at some moment during the call.
+// All rows, descending by wait_total_ns, then by name. Counts are each exact at some moment during
+// the call.
 std::vector<LockStat> LockStats();
 
 // Sets all counters to 0. Acquisitions that run meanwhile count before or after.
