@@ -4,7 +4,12 @@
 
 #include <bit>
 
+#include "absl/base/config.h"
 #include "absl/base/internal/raw_logging.h"
+
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace tcact::percpu {
 namespace {
@@ -27,7 +32,18 @@ std::byte* MapArea(size_t bytes, bool huge) {
   munmap(base + bytes, asked - before - bytes);
   // Advice only: a kernel without huge pages refuses it, and all works as well.
   if (huge) madvise(base, bytes, MADV_HUGEPAGE);
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+  // What lies here may own memory of the heap: the leak check must see it.
+  __lsan_register_root_region(base, bytes);
+#endif
   return base;
+}
+
+void UnmapArea(std::byte* base, size_t bytes) {
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+  __lsan_unregister_root_region(base, bytes);
+#endif
+  munmap(base, bytes);
 }
 
 }  // namespace
@@ -117,7 +133,7 @@ void BlockSource::Give(std::byte* block) {
     lock::CountedLock lock(&mu_);
     empty = Untake(block);
   }
-  if (empty != nullptr) munmap(empty, area_bytes_);
+  if (empty != nullptr) UnmapArea(empty, area_bytes_);
 }
 
 uint64_t BlockSource::MappedBytes() const {
