@@ -9,6 +9,7 @@
 
 #include "absl/base/internal/raw_logging.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
 
 namespace tcact::lock {
 namespace {
@@ -131,7 +132,7 @@ CountedMutex::~CountedMutex() {
 
 void CountedMutex::LockContended() {
   const uint64_t start = NowNs();
-  mu_.Lock();
+  pthread_mutex_lock(&mu_);
   const uint64_t waited = NowNs() - start;
   const uint64_t resets = reset_number.load(std::memory_order_relaxed);
   if (extremes_since_.load(std::memory_order_relaxed) != resets) {

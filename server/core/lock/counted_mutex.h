@@ -14,6 +14,8 @@
 #ifndef TCACT_SERVER_CORE_LOCK_COUNTED_MUTEX_H_
 #define TCACT_SERVER_CORE_LOCK_COUNTED_MUTEX_H_
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -22,7 +24,6 @@
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 
 namespace tcact::lock {
 
@@ -48,7 +49,7 @@ class ABSL_LOCKABLE CountedMutex {
   CountedMutex& operator=(const CountedMutex&) = delete;
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
-    if (ABSL_PREDICT_TRUE(mu_.TryLock())) {
+    if (ABSL_PREDICT_TRUE(TryLockRaw())) {
       Bump(&uncontended_, 1);
     } else {
       LockContended();
@@ -56,11 +57,11 @@ class ABSL_LOCKABLE CountedMutex {
   }
   // Counts as an acquisition if it succeeds, and as nothing if it does not.
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
-    if (!mu_.TryLock()) return false;
+    if (!TryLockRaw()) return false;
     Bump(&uncontended_, 1);
     return true;
   }
-  void Unlock() ABSL_UNLOCK_FUNCTION() { mu_.Unlock(); }
+  void Unlock() ABSL_UNLOCK_FUNCTION() { pthread_mutex_unlock(&mu_); }
 
  private:
   friend class LockRow;
@@ -70,9 +71,13 @@ class ABSL_LOCKABLE CountedMutex {
   static void Bump(std::atomic<uint64_t>* counter, uint64_t by) {
     counter->store(counter->load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
+  bool TryLockRaw() { return pthread_mutex_trylock(&mu_) == 0; }
   void LockContended() ABSL_EXCLUSIVE_LOCK_FUNCTION();
 
-  absl::Mutex mu_;
+  // Not absl::Mutex: a distribution's abseil may be built with its deadlock detector on, which
+  // takes a lock of the whole process at each acquisition. Adaptive: sections are short, so a
+  // waiter spins a little before it sleeps.
+  pthread_mutex_t mu_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
   // Since this mutex was made. Uncontended and contended are kept apart so that acquired >=
   // contended however the two are read.
   std::atomic<uint64_t> uncontended_{0};
