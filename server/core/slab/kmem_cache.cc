@@ -22,15 +22,18 @@ constexpr size_t kMaxNameBytes = 40;
 constexpr size_t kMaxObjectBytes = 8192;
 constexpr size_t kSheafBytes = 16 * 1024;
 
-// Stands for "no sheaf": both empty and full, so the fast paths need not ask. Never written.
-Sheaf no_sheaf;
+// Stands for "no sheaf": both empty and full, so the fast paths need not ask. Shared by all, never
+// written.
+constexpr Sheaf kNoSheaf;
+
+Sheaf* NoSheaf() { return const_cast<Sheaf*>(&kNoSheaf); }
 
 // One CPU's two sheaves. The second one keeps a CPU that allocates and frees at the edge of a sheaf
 // from going to the depot each time. Guarded by a try-lock, whose holder does some twenty
 // instructions and never blocks.
 struct alignas(128) CpuSheaves {
   std::atomic<bool> held{false};
-  Sheaf* main = &no_sheaf;
+  Sheaf* main = NoSheaf();
   Sheaf* spare = nullptr;
 
   bool TryHold() { return !held.exchange(true, std::memory_order_acquire); }
@@ -224,7 +227,7 @@ Sheaf* KmemCache::Impl::Emptied(Sheaf* full) {
 void KmemCache::Impl::Install(Sheaf* sheaf) {
   CpuSheaves* const cpu = ThisCpu();
   if (cpu->TryHold()) {
-    if (cpu->main == &no_sheaf) {
+    if (cpu->main == NoSheaf()) {
       cpu->main = std::exchange(sheaf, nullptr);
     } else if (cpu->spare == nullptr) {
       cpu->spare = std::exchange(sheaf, nullptr);
@@ -310,10 +313,10 @@ uint64_t KmemCache::Impl::Drain() {
   uint64_t released = 0;
   for (uint32_t i = 0; i < cpu_count_; ++i) {
     cpus_[i].Hold();
-    Sheaf* const main = std::exchange(cpus_[i].main, &no_sheaf);
+    Sheaf* const main = std::exchange(cpus_[i].main, NoSheaf());
     Sheaf* const spare = std::exchange(cpus_[i].spare, nullptr);
     cpus_[i].LetGo();
-    if (main != &no_sheaf) released += DrainSheaf(main);
+    if (main != NoSheaf()) released += DrainSheaf(main);
     if (spare != nullptr) released += DrainSheaf(spare);
   }
   for (Sheaf* sheaf = depot_.TakeAll(); sheaf != nullptr;) {

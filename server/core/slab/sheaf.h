@@ -33,15 +33,17 @@ struct Sheaf {
   // REQUIRES: not full.
   void Push(void* object) { slots()[count++] = object; }
 
-  // Moves as many as there are and fit; returns how many.
+  // Moves as many as there are and fit; returns how many. Moving none writes nothing.
   size_t PopMany(absl::Span<void*> to) {
     const size_t n = std::min<size_t>(count, to.size());
+    if (n == 0) return 0;
     count -= static_cast<uint32_t>(n);
     std::memcpy(to.data(), slots() + count, n * sizeof(void*));
     return n;
   }
   size_t PushMany(absl::Span<void* const> from) {
     const size_t n = std::min<size_t>(capacity - count, from.size());
+    if (n == 0) return 0;
     std::memcpy(slots() + count, from.data(), n * sizeof(void*));
     count += static_cast<uint32_t>(n);
     return n;

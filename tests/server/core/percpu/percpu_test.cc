@@ -154,7 +154,7 @@ TEST(PercpuTest, StatsCountRegionsAndTheirBytes) {
 }
 
 TEST(PercpuTest, RegionsThatNobodyTouchedTakeNoPhysicalMemoryAndReleasedOnesGiveItBack) {
-#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
   GTEST_SKIP() << "the sanitizer's shadow is resident memory too";
 #endif
   constexpr size_t kBytes = 64 * 1024 * 1024;
