@@ -2,9 +2,8 @@
 //
 // Invariants
 //   - Every live mutex is in the process-wide registry, so LockStats() shows all of them; mutexes
-//   of one name (an
-//     idr_lock for each table, say) are added up into one row, and a row outlives its mutexes: what
-//     a destroyed mutex counted stays in its name's row.
+//     of one name (an idr_lock for each table, say) are added up into one row, and a row outlives
+//     its mutexes: what a destroyed mutex counted stays in its name's row.
 //   - acquired >= contended; wait_* speak of contended acquisitions only.
 //   - An uncontended acquisition reads no clock.
 //

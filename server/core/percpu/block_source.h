@@ -28,8 +28,8 @@ namespace tcact::percpu {
 
 class BlockSource {
  public:
-  static constexpr size_t kAreaBytes = 2 * 1024 * 1024;
-  static constexpr size_t kMinBlockBytes = 16 * 1024;
+  static constexpr size_t kAreaBytes = size_t{2} * 1024 * 1024;
+  static constexpr size_t kMinBlockBytes = size_t{16} * 1024;
 
   // REQUIRES: block_bytes is a multiple of 4096 and at least kMinBlockBytes (checked).
   explicit BlockSource(size_t block_bytes);

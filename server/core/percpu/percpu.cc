@@ -60,7 +60,7 @@ class FreeMap {
   uint64_t summary_[kMostRegions / 4096] = {};
   uint64_t words_[kMostRegions / 64] = {};
 };
-static_assert(kMostRegions == 2 * 4096);
+static_assert(kMostRegions == 8192);
 
 struct Chunk {
   Chunk(std::byte* memory, size_t class_of_regions)

@@ -31,7 +31,7 @@
 namespace tcact::percpu {
 
 // Bytes of one CPU's part of a chunk.
-inline constexpr size_t kUnitBytes = 64 * 1024;
+inline constexpr size_t kUnitBytes = size_t{64} * 1024;
 // Largest region.
 inline constexpr size_t kMaxRegionBytes = 4096;
 

@@ -2,10 +2,9 @@
 //
 // Invariants
 //   - What a reader found by an RCU-published pointer inside a ReadGuard stays addressable until
-//   the guard ends.
+//     the guard ends.
 //   - A function given to Defer runs once, after every ReadGuard that was open at the call has
-//   ended, on
-//     liburcu's own worker thread.
+//     ended, on liburcu's own worker thread.
 //   - Threads register themselves with liburcu at their first ReadGuard and leave at their end.
 //
 // Under TSan, which does not see liburcu's edges, guards and deferred work tell it the edge

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 40;
 constexpr size_t kMaxObjectBytes = 8192;
-constexpr size_t kSheafBytes = 16 * 1024;
+constexpr size_t kSheafBytes = size_t{16} * 1024;
 
 // Stands for "no sheaf": both empty and full, so the fast paths need not ask. Shared by all, never
 // written.

@@ -30,7 +30,7 @@ struct Slab {
 namespace {
 
 constexpr size_t kSmallestSlab = percpu::BlockSource::kMinBlockBytes;
-constexpr size_t kLargestSlab = 64 * 1024;
+constexpr size_t kLargestSlab = size_t{64} * 1024;
 // Slabs are no larger than needed for this many: enough that what a constructor takes in one go is
 // taken rarely.
 constexpr size_t kEnoughObjects = 500;

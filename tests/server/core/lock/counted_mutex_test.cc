@@ -89,6 +89,7 @@ TEST(CountedMutexTest, MaxAndMinAreThoseOfTheLongestAndShortestWait) {
 
 TEST(CountedMutexTest, MutexesOfOneNameAddUpToOneRow) {
   std::vector<std::unique_ptr<CountedMutex>> mutexes;
+  mutexes.reserve(100);
   for (int i = 0; i < 100; ++i) mutexes.push_back(std::make_unique<CountedMutex>("test_many"));
   for (auto& mu : mutexes) CountedLock lock(mu.get());
   ContendOnce(mutexes[3].get(), std::chrono::milliseconds(30));
@@ -176,6 +177,7 @@ TEST(CountedMutexTest, EveryAcquisitionOfManyThreadsIsCountedAndNoneOverlap) {
   CountedMutex mu("test_threads");
   int64_t guarded = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < kEach; ++i) {
@@ -193,6 +195,7 @@ TEST(CountedMutexTest, ReadingAndResettingMayRunWithLockingMakingAndDestroying) 
   CountedMutex shared("test_stress");
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       while (!stop) {

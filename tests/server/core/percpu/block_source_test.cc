@@ -13,7 +13,7 @@
 namespace tcact::percpu {
 namespace {
 
-constexpr size_t kBlock = 64 * 1024;
+constexpr size_t kBlock = size_t{64} * 1024;
 constexpr size_t kBlocksPerArea = BlockSource::kAreaBytes / kBlock;
 
 // Pages of the block that have physical memory behind them.
@@ -101,10 +101,12 @@ TEST(BlockSourceTest, AnAreaIsUnmappedWithItsLastBlock) {
 TEST(BlockSourceTest, ThreadsMayTakeAndGiveTogether) {
   BlockSource source(kBlock);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int round = 0; round < 300; ++round) {
         std::vector<std::byte*> mine;
+        mine.reserve(20);
         for (int i = 0; i < 20; ++i) mine.push_back(source.Take());
         for (std::byte* block : mine) {
           ASSERT_EQ(block[100], std::byte{0});

@@ -123,7 +123,7 @@ TEST(PercpuTest, ChunksGoBackWhenEmptyButOneOfEachClassIsSpareUntilTrim) {
   EXPECT_EQ(allocator.stats().chunks, 2);
   EXPECT_EQ(allocator.stats().chunks_made, 6);
   EXPECT_EQ(allocator.stats().chunks_released, 4);
-  EXPECT_EQ(allocator.Trim(), 2 * 2 * kUnitBytes);
+  EXPECT_EQ(allocator.Trim(), 4 * kUnitBytes);
   EXPECT_EQ(allocator.stats().chunks, 0);
   EXPECT_EQ(allocator.Trim(), 0);
 }
@@ -157,7 +157,7 @@ TEST(PercpuTest, RegionsThatNobodyTouchedTakeNoPhysicalMemoryAndReleasedOnesGive
 #if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
   GTEST_SKIP() << "the sanitizer's shadow is resident memory too";
 #endif
-  constexpr size_t kBytes = 64 * 1024 * 1024;
+  constexpr size_t kBytes = size_t{64} * 1024 * 1024;
   Allocator allocator(2);
   std::vector<Region> regions(kBytes / 2 / 64);
   const uint64_t before = ResidentBytes();
@@ -212,6 +212,7 @@ TEST(PercpuTest, ThreadsNeverShareARegion) {
   Allocator allocator(2);
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (uint32_t t = 1; t <= 4; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 random(seed + t);

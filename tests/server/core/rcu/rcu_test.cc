@@ -156,6 +156,7 @@ TEST(RcuTest, WhatAReaderFoundStaysWholeUntilItsGuardEnds) {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> reads{0};
   std::vector<std::thread> readers;
+  readers.reserve(8);
   for (int t = 0; t < 3; ++t) {
     readers.emplace_back([&] {
       while (!stop) {

@@ -120,6 +120,7 @@ class StressTest : public testing::Test {
 TEST_F(StressTest, NoObjectIsEverHandedOutTwiceWhileSlabsComeAndGo) {
   const auto end = std::chrono::steady_clock::now() + kDuration;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (uint32_t me = 1; me <= 4; ++me) threads.emplace_back([=, this] { Churn(me, end); });
   threads.emplace_back([=, this] {
     while (Running(end)) {
