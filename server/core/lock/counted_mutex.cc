@@ -126,8 +126,11 @@ CountedMutex::CountedMutex(absl::string_view name)
 }
 
 CountedMutex::~CountedMutex() {
-  absl::MutexLock lock(&TheRegistry().mu);
-  row_->Remove(this);
+  {
+    absl::MutexLock lock(&TheRegistry().mu);
+    row_->Remove(this);
+  }
+  pthread_mutex_destroy(&mu_);
 }
 
 void CountedMutex::LockContended() {

@@ -150,6 +150,7 @@ class Allocator::Impl {
   Region TakeRegion(Chunk* chunk) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FreeRegion(size_t size_class, Region region, Leaving* leaving)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Chunk* ChunkAt(std::byte* base) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Chunk* CheckedChunkOf(size_t size_class, Region region) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RetireChunk(Chunk* chunk, Leaving* leaving) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void GiveBack(const Leaving& leaving);
@@ -159,6 +160,8 @@ class Allocator::Impl {
   mutable lock::CountedMutex mu_{"pcpu_alloc_mutex"};
   ChunkList with_free_[kClasses] ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::byte*, std::unique_ptr<Chunk>> chunks_ ABSL_GUARDED_BY(mu_);
+  // Where the last region was freed: most are freed beside their neighbours. Null or in chunks_.
+  Chunk* last_freed_in_ ABSL_GUARDED_BY(mu_) = nullptr;
   // Each class's one empty chunk (also last in its list), kept so that a chunk at the edge is not
   // made and released time and again.
   Chunk* spare_[kClasses] ABSL_GUARDED_BY(mu_) = {};
@@ -249,12 +252,18 @@ bool Allocator::Impl::AllocBatch(size_t size, absl::Span<Region> regions) {
   return true;
 }
 
+Chunk* Allocator::Impl::ChunkAt(std::byte* base) {
+  if (last_freed_in_ != nullptr && last_freed_in_->base == base) return last_freed_in_;
+  const auto it = chunks_.find(base);
+  if (it == chunks_.end()) return nullptr;
+  return last_freed_in_ = it->second.get();
+}
+
 Chunk* Allocator::Impl::CheckedChunkOf(size_t size_class, Region region) {
-  const auto it = chunks_.find(ChunkBase(region));
-  if (it == chunks_.end()) {
+  Chunk* const chunk = ChunkAt(ChunkBase(region));
+  if (chunk == nullptr) {
     ABSL_RAW_LOG(FATAL, "percpu: Free of %p, which is no region of this allocator", region);
   }
-  Chunk* const chunk = it->second.get();
   if (chunk->size_class != size_class) {
     ABSL_RAW_LOG(FATAL, "percpu: Free of %p as up to %zu bytes, but it was allocated as up to %zu",
                  region, kClassBytes[size_class], chunk->region_bytes);
@@ -291,6 +300,7 @@ void Allocator::Impl::FreeRegion(size_t size_class, Region region, Leaving* leav
 void Allocator::Impl::RetireChunk(Chunk* chunk, Leaving* leaving) {
   with_free_[chunk->size_class].Remove(chunk);
   std::byte* const memory = chunk->base;
+  if (last_freed_in_ == chunk) last_freed_in_ = nullptr;
   chunks_.erase(memory);
   ++chunks_released_;
   leaving->push_back(memory);

@@ -86,6 +86,8 @@ void TellTsanReadEnd() { TsanRelease(&reads_ended); }
 
 }  // namespace internal
 
+void Prepare() { urcu_memb_get_default_call_rcu_data(); }
+
 void Defer(void (*fn)(void* arg), void* arg) {
   // call_rcu opens a read section of its own, so its caller must be registered.
   if (!internal::registered) internal::RegisterThread();

@@ -55,6 +55,10 @@ class ReadGuard {
   ReadGuard& operator=(const ReadGuard&) = delete;
 };
 
+// Starts liburcu's worker thread, unless it runs. Else the first Defer does, and aborts if the
+// system has no memory for a thread by then: so who is going to defer calls this at its beginning.
+void Prepare();
+
 // Runs fn(arg) after a grace period, some ten milliseconds later when nothing waits. Never blocks;
 // allocates a few words (aborts if even those are not to be had). Callable inside a ReadGuard. fn
 // must not wait for a grace period.

@@ -105,7 +105,9 @@ SlabPool::SlabPool(const CacheOptions& options)
       poison_from_(options.poison_from),
       keep_empty_(options.keep_empty_slabs),
       source_(layout_.slab_bytes),
-      mu_(options.name + ":slabs") {}
+      mu_(options.name + ":slabs") {
+  rcu::Prepare();
+}
 
 SlabPool::~SlabPool() {
   // Slabs whose grace period is still to pass refer to this pool.

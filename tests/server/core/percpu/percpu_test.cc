@@ -1,10 +1,12 @@
 #include "server/core/percpu/percpu.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -31,6 +33,13 @@ uint64_t ResidentBytes() {
   uint64_t resident = 0;
   statm >> size >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t AddressSpaceBytes() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t pages = 0;
+  statm >> pages;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 void Fill(const Allocator& allocator, Region region, size_t size, int value) {
@@ -196,6 +205,27 @@ TEST(PercpuTest, AFailedBatchLeavesNothingBehindWhereverItFails) {
   allocator.FailAfter(10);
   ASSERT_TRUE(allocator.AllocBatch(64, absl::MakeSpan(regions)));
   allocator.FreeBatch(64, regions);
+}
+
+// Runs out of memory by a limit on the address space; exits with 0 if all went as it should.
+void OutliveMemory() {
+  Allocator allocator(2);
+  const Region held = allocator.Alloc(4096);
+  std::vector<Region> regions(10'000);
+  const rlimit limit = {AddressSpaceBytes() + 16 * 1024 * 1024, RLIM_INFINITY};
+  const bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
+  const bool refused = !allocator.AllocBatch(4096, absl::MakeSpan(regions));
+  const bool nothing_left = allocator.stats().regions == 1;
+  const Region more = allocator.Alloc(4096);
+  std::exit(limited && refused && nothing_left && held != nullptr && more != nullptr ? 0 : 1);
+}
+
+TEST(PercpuDeathTest, WhenTheSystemHasNoMemoryABatchFailsWholeAndLeavesNothingBehind) {
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
+  GTEST_SKIP() << "sanitizers need address space without limit";
+#endif
+  // In a process of its own, for the limit's sake.
+  EXPECT_EXIT(OutliveMemory(), testing::ExitedWithCode(0), "");
 }
 
 TEST(PercpuTest, AnEmptyBatchIsFine) {

@@ -1,11 +1,13 @@
 #include "server/core/slab/kmem_cache.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -191,6 +193,33 @@ TEST(KmemCacheTest, AllocFailsWhenNoSlabCanBeMadeAndWorksAgainAfterwards) {
   objects.push_back(cache.Alloc());
   EXPECT_NE(objects.back(), nullptr);
   cache.FreeBatch(objects);
+}
+
+// Runs out of memory by a limit on the address space; exits with 0 if all went as it should.
+void OutliveMemory() {
+  KmemCache cache(Options("test_no_memory", 1024));
+  std::vector<void*> objects(100'000);
+  std::ifstream statm("/proc/self/statm");
+  uint64_t pages = 0;
+  statm >> pages;
+  const rlimit limit = {pages * 4096 + 16 * 1024 * 1024, RLIM_INFINITY};
+  const bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
+  const size_t had = cache.AllocBatch(absl::MakeSpan(objects));
+  const bool counted = cache.stats().objects_in_use == had;
+  const bool refused = cache.Alloc() == nullptr;
+  cache.Free(objects[had - 1]);
+  objects[had - 1] = cache.Alloc();
+  const bool works = objects[had - 1] != nullptr;
+  cache.FreeBatch(absl::MakeConstSpan(objects).subspan(0, had));
+  std::exit(limited && counted && refused && works && had < objects.size() ? 0 : 1);
+}
+
+TEST(KmemCacheDeathTest, WhenTheSystemHasNoMemoryAllocReturnsNullAndTheCacheStaysSound) {
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
+  GTEST_SKIP() << "sanitizers need address space without limit";
+#endif
+  // In a process of its own, for the limit's sake.
+  EXPECT_EXIT(OutliveMemory(), testing::ExitedWithCode(0), "");
 }
 
 TEST(KmemCacheTest, ABatchReturnsWhatIsToBeHadWhenMemoryIsOut) {
