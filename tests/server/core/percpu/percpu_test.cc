@@ -212,7 +212,7 @@ void OutliveMemory() {
   Allocator allocator(2);
   const Region held = allocator.Alloc(4096);
   std::vector<Region> regions(10'000);
-  const rlimit limit = {AddressSpaceBytes() + 16 * 1024 * 1024, RLIM_INFINITY};
+  const rlimit limit = {AddressSpaceBytes() + uint64_t{16} * 1024 * 1024, RLIM_INFINITY};
   const bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
   const bool refused = !allocator.AllocBatch(4096, absl::MakeSpan(regions));
   const bool nothing_left = allocator.stats().regions == 1;

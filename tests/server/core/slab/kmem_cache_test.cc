@@ -202,7 +202,7 @@ void OutliveMemory() {
   std::ifstream statm("/proc/self/statm");
   uint64_t pages = 0;
   statm >> pages;
-  const rlimit limit = {pages * 4096 + 16 * 1024 * 1024, RLIM_INFINITY};
+  const rlimit limit = {pages * 4096 + uint64_t{16} * 1024 * 1024, RLIM_INFINITY};
   const bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
   const size_t had = cache.AllocBatch(absl::MakeSpan(objects));
   const bool counted = cache.stats().objects_in_use == had;
@@ -362,7 +362,7 @@ TEST(KmemCacheTest, AMillionObjectsFreedAndShrunkGiveTheirMemoryBack) {
   for (void* object : objects) cache.Free(object);
   cache.Shrink();
   EXPECT_EQ(cache.stats().slabs, 0);
-  EXPECT_LT(ResidentBytes(), before + 8 * 1024 * 1024);
+  EXPECT_LT(ResidentBytes(), before + uint64_t{8} * 1024 * 1024);
 }
 
 TEST(KmemCacheTest, AnObjectOf128BytesTakesLessThan132) {
