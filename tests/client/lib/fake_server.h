@@ -98,6 +98,8 @@ class FakeServer {
     builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
     builder.RegisterService(&store);
     builder.RegisterService(&admin);
+    // How long an idle thread of the server waits before it looks for a shutdown; 10 s by default.
+    builder.SetSyncServerOption(grpc::ServerBuilder::CQ_TIMEOUT_MSEC, 100);
     server_ = builder.BuildAndStart();
   }
   ~FakeServer() {
