@@ -1,0 +1,55 @@
+// Problem: why a request or an operation failed, before it becomes a grpc::Status or an
+// OperationError.
+//
+// The list of reasons and their codes heads proto/tcact/v1/action_store.proto; this file is its
+// only implementation.
+#ifndef TCACT_SERVER_RPC_STATUS_H_
+#define TCACT_SERVER_RPC_STATUS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "grpcpp/support/status.h"
+#include "server/core/act/types.h"
+
+namespace tcact::rpc {
+
+inline constexpr int kNoPosition = -1;
+
+struct [[nodiscard]] Problem {
+  grpc::StatusCode code = grpc::StatusCode::OK;
+  const char* reason = "";  // a literal: "ACTION_EXISTS"
+  std::string text;         // for people; names field, value and range
+  // What it is about; left out of ErrorInfo where unset.
+  std::string field;
+  std::string kind;
+  uint32_t index = 0;
+  int position = kNoPosition;  // in the request's list
+
+  bool ok() const { return code == grpc::StatusCode::OK; }
+};
+
+// A field outside its range, or against a kind's rules (kinds::RuleError): `text` says what is
+// wrong ("17 bytes; at most 16"). `field` is its path in the request.
+Problem InvalidField(absl::string_view field, absl::string_view text);
+// `count` entries of `field` where `max` are allowed.
+Problem BatchTooLarge(absl::string_view field, int count, int max);
+Problem UnknownKind(absl::string_view field, absl::string_view kind);
+// Too many of something that the server bounds.
+Problem QuotaExceeded(absl::string_view text);
+Problem NamespaceNotFound(absl::string_view netns);
+
+// A failed command of the core. `kind` is the name of error.kind, empty where the error is about no
+// kind. `position` as in Problem.
+Problem FromStoreError(const act::Error& error, absl::string_view kind, int position);
+
+// With one ErrorInfo in the details; OK if problem.ok(). `netns` is told where not empty.
+grpc::Status ToStatus(const Problem& problem, absl::string_view netns);
+
+// The server is going down. Without ErrorInfo, as the proto promises.
+grpc::Status GoingDown();
+
+}  // namespace tcact::rpc
+
+#endif  // TCACT_SERVER_RPC_STATUS_H_
