@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
@@ -65,6 +66,9 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const ChannelOptions&
                                                    " is not in ", kMinMessageBytes, " to ",
                                                    kMaxMessageBytes));
   }
+  // For the life of the process: when gRPC's last user goes, it waits up to ten seconds for a
+  // poller of its own, and a program that just ends should not.
+  [[maybe_unused]] static const bool kept = (grpc_init(), true);
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(options.max_message_bytes);
   args.SetMaxSendMessageSize(options.max_message_bytes);

@@ -2,12 +2,13 @@
 #ifndef TCACT_TESTS_CLIENT_LIB_FAKE_SERVER_H_
 #define TCACT_TESTS_CLIENT_LIB_FAKE_SERVER_H_
 
-#include <unistd.h>
-
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -107,10 +108,12 @@ class FakeServer {
     server_->Wait();
   }
 
-  // A unix socket that no other test uses.
+  // A unix socket that no other test uses: processes of one number run side by side in sandboxes
+  // that share /tmp.
   static std::string NewAddress() {
+    static const Folder folder;
     static std::atomic<int> number{0};
-    return absl::StrCat("unix:/tmp/tcact_fake_", getpid(), "_", number++, ".sock");
+    return absl::StrCat("unix:", folder.path, "/", number++);
   }
   const std::string& address() const { return address_; }
   grpc::Server* server() { return server_.get(); }
@@ -119,6 +122,17 @@ class FakeServer {
   FakeAdmin admin;
 
  private:
+  struct Folder {
+    Folder() {
+      if (mkdtemp(path.data()) == nullptr) std::abort();
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+    std::string path = "/tmp/tcact_fake_XXXXXX";
+  };
+
   const std::string address_;
   std::unique_ptr<grpc::Server> server_;
 };
