@@ -278,12 +278,15 @@ TEST_F(StreamsTest, ShutdownCutsAStalledDumpAtItsDeadline) {
   auto dump = actions_->DumpActions(&context, DumpOf("gact"));
   v1::DumpActionsResponse response;
   ASSERT_TRUE(dump->Read(&response));
+  // Until its windows are full and it stalls.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
   const absl::Time start = absl::Now();
   server_->Shutdown(absl::Seconds(1));
+  EXPECT_GT(absl::Now() - start, absl::Milliseconds(900));
   EXPECT_LT(absl::Now() - start, absl::Seconds(10));
   while (dump->Read(&response)) {
   }
-  EXPECT_FALSE(dump->Finish().ok());
+  EXPECT_EQ(dump->Finish().error_code(), StatusCode::UNAVAILABLE);
 }
 
 }  // namespace
