@@ -12,6 +12,7 @@ Worker::~Worker() {
   {
     absl::MutexLock lock(&mutex_);
     ending_ = true;
+    changed_.Signal();
   }
   thread_.join();
 }
@@ -20,6 +21,7 @@ bool Worker::Post(std::function<void()> job) {
   absl::MutexLock lock(&mutex_);
   if (jobs_.size() >= max_queue_) return false;
   jobs_.push_back(std::move(job));
+  changed_.Signal();
   return true;
 }
 
@@ -29,7 +31,7 @@ void Worker::Work() {
     std::function<void()> job;
     {
       absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(this, &Worker::HasWork));
+      while (jobs_.empty() && !ending_) changed_.Wait(&mutex_);
       if (jobs_.empty()) return;
       job = std::move(jobs_.front());
       jobs_.pop_front();

@@ -27,10 +27,10 @@ class Worker {
 
  private:
   void Work();
-  bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ending_ || !jobs_.empty(); }
 
   const size_t max_queue_;
   absl::Mutex mutex_;
+  absl::CondVar changed_;
   std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mutex_);
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
