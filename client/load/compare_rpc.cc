@@ -36,9 +36,10 @@ absl::Status WaitUntilServing(client::Client* client, Child* child, const std::s
     if (!child->running()) {
       return absl::UnavailableError(absl::StrCat("tcactd ended at once; its output is in ", log));
     }
+    // Not a sleep: gRPC gets on with connecting while somebody waits for it.
+    client->channel()->WaitForConnected(absl::ToChronoTime(absl::Now() + absl::Milliseconds(100)));
     status = client->CheckHealth();
     if (status.ok()) return status;
-    absl::SleepFor(absl::Milliseconds(20));
   }
   return absl::UnavailableError(absl::StrCat("tcactd does not serve after ",
                                              absl::FormatDuration(kStartTimeout), ": ",
@@ -158,8 +159,8 @@ absl::StatusOr<ModeFigures> ChurnRpc(size_t mode, const std::string& tcactd,
   const std::string address = absl::StrCat("unix:", dir, "/s");
   auto child =
       Child::Start(tcactd,
-                   {absl::StrCat("--listen=", address), "--store=memory",
-                    "--metrics-listen=", absl::StrCat("--action-alloc=", kModeNames[mode])},
+                   {absl::StrCat("--listen=", address), "--store=memory", "--drain-seconds=0",
+                    absl::StrCat("--action-alloc=", kModeNames[mode])},
                    absl::StrCat(dir, "/log"));
   if (!child.ok()) return child.status();
   client::Options client_options;
