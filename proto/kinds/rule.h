@@ -1,0 +1,38 @@
+// The rules of actions: what they may depend on, and what breaking one looks like.
+#ifndef TCACT_PROTO_KINDS_RULE_H_
+#define TCACT_PROTO_KINDS_RULE_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace tcact::kinds {
+
+// What a rule may depend on beside the action itself.
+struct RuleContext {
+  // Inside a filter, that is in a bind: goto chain is allowed.
+  bool in_filter = false;
+};
+
+// An error of Kind::Normalize: the field's path ("police.burst"), and a text to follow it that
+// names value and range. `kernel_text` is what tc prints for the kernel's own refusal on stderr
+// ("Error: ..." or "RTNETLINK answers: ...", no line end); empty where tc itself would have refused
+// the words.
+struct [[nodiscard]] RuleError {
+  std::string field;
+  std::string text;
+  std::string kernel_text;
+  // False: no error.
+  explicit operator bool() const { return !text.empty(); }
+};
+
+// `value` is outside `low` to `high`.
+template <typename Value, typename Low, typename High>
+RuleError OutOfRange(absl::string_view field, Value value, Low low, High high) {
+  return {std::string(field), absl::StrCat(value, "; ", low, " to ", high, " are allowed"), {}};
+}
+
+}  // namespace tcact::kinds
+
+#endif  // TCACT_PROTO_KINDS_RULE_H_

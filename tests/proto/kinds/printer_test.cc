@@ -1,0 +1,103 @@
+#include "proto/kinds/printer.h"
+
+#include "gtest/gtest.h"
+
+namespace tcact::kinds {
+namespace {
+
+// The same calls in every mode.
+std::string Print(const PrintOptions& options) {
+  std::string text;
+  Printer out(options, &text);
+  out.OpenArray();
+  out.OpenObject();
+  out.Uint("index", "index %u", 7);
+  out.String("kind", " kind %s", "gact");
+  out.Int("delta", " delta %d", -3);
+  out.Hex("mark", " mark 0x%x", 31);
+  out.Size("size", " size %s", 10240);
+  out.Flag("flag", " flag");
+  out.Line();
+  out.OpenArray("list");
+  out.String("", "%s,", "a");
+  out.String("", "%s", "b");
+  out.CloseArray();
+  out.OpenObject("empty");
+  out.CloseObject();
+  out.Text("text only");
+  out.JsonUint("json", 1);
+  out.CloseObject();
+  out.OpenObject();
+  out.CloseObject();
+  out.CloseArray();
+  out.JsonEnd();
+  return text;
+}
+
+TEST(Printer, TextTakesFormatsAndNoStructure) {
+  EXPECT_EQ(Print({}), "index 7 kind gact delta -3 mark 0x1f size 10Kb flag\na,btext only");
+}
+
+TEST(Printer, OnelineHasABackslashForALineEnd) {
+  PrintOptions options;
+  options.oneline = true;
+  EXPECT_EQ(Print(options), "index 7 kind gact delta -3 mark 0x1f size 10Kb flag\\a,btext only");
+}
+
+TEST(Printer, JsonIsOneLine) {
+  PrintOptions options;
+  options.json = true;
+  EXPECT_EQ(Print(options),
+            "[{\"index\":7,\"kind\":\"gact\",\"delta\":-3,\"mark\":\"0x1f\",\"size\":10240,"
+            "\"flag\":true,\"list\":[\"a\",\"b\"],\"empty\":{},\"json\":1},{}]\n");
+}
+
+TEST(Printer, PrettyJsonHasFieldsOnLinesOfTheirOwnAndArraysThatOpenInPlace) {
+  PrintOptions options;
+  options.json = true;
+  options.pretty = true;
+  EXPECT_EQ(Print(options), R"([ {
+        "index": 7,
+        "kind": "gact",
+        "delta": -3,
+        "mark": "0x1f",
+        "size": 10240,
+        "flag": true,
+        "list": [ "a","b" ],
+        "empty": {},
+        "json": 1
+    },{} ]
+)");
+}
+
+TEST(Printer, PrettyMeansNothingInText) {
+  PrintOptions options;
+  options.pretty = true;
+  EXPECT_EQ(Print(options), Print({}));
+}
+
+TEST(Printer, AnEmptyArrayIsAsIproute2PrintsIt) {
+  for (const bool pretty : {false, true}) {
+    PrintOptions options;
+    options.json = true;
+    options.pretty = pretty;
+    std::string text;
+    Printer out(options, &text);
+    out.OpenArray();
+    out.CloseArray();
+    out.JsonEnd();
+    EXPECT_EQ(text, pretty ? "[ ]\n" : "[]\n");
+  }
+}
+
+TEST(Printer, JsonStringsAreEscaped) {
+  PrintOptions options;
+  options.json = true;
+  std::string text;
+  Printer out(options, &text);
+  out.JsonString("", absl::string_view("a\"b\\c\n\t\r\b\f\x01'\0", 13));
+  EXPECT_EQ(text, "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001'\\u0000\"");
+}
+
+}  // namespace
+}  // namespace tcact::kinds
