@@ -44,15 +44,22 @@ absl::string_view NameOf(Police::LinkLayer layer) {
   }
 }
 
-// The value after a keyword: `parse` reads it into *out, which must still be 0 (else a duplicate).
-// `what` names it in errors. Leaves the cursor behind the value.
+// The value after a keyword: `parse` reads it into *out, which must still be 0, else it is a
+// duplicate. `what` names it in errors, `twice` in that of a duplicate. Leaves the cursor behind
+// the value.
 template <typename T, typename Parse>
-ParseError Value(Words* words, absl::string_view what, Parse parse, T* out, bool once = true) {
+ParseError Value(Words* words, absl::string_view what, absl::string_view twice, Parse parse,
+                 T* out) {
   if (ParseError error = words->Advance()) return error;
-  if (once && *out != 0) return ParseError::Duplicate(what, words->Peek());
+  if (*out != 0) return ParseError::Duplicate(twice, words->Peek());
   if (!parse(words->Peek(), out)) return ParseError::Invalid(what, words->Peek());
   words->Skip();
   return {};
+}
+
+template <typename T, typename Parse>
+ParseError Value(Words* words, absl::string_view what, Parse parse, T* out) {
+  return Value(words, what, what, parse, out);
 }
 
 bool Decimal16(absl::string_view word, uint16_t* out) { return ParseU16(word, 10, out); }
@@ -83,7 +90,7 @@ ParseError ReadBurst(Words* words, Police* police, Given* given) {
   const auto parse = [given](absl::string_view word, uint64_t* out) {
     return ParseSizeAndCell(word, out, &given->burst_cell_log);
   };
-  if (ParseError error = Value(words, "burst", parse, &burst)) return error;
+  if (ParseError error = Value(words, "buffer", "buffer/burst", parse, &burst)) return error;
   police->set_burst(burst);
   return {};
 }
@@ -95,7 +102,7 @@ ParseError ReadMtu(Words* words, Police* police) {
     int cell_log = -1;
     return ParseSizeAndCell(word, out, &cell_log) && *out <= kNoMtu;
   };
-  if (ParseError error = Value(words, "mtu", parse, &mtu)) return error;
+  if (ParseError error = Value(words, "mtu", "mtu/minburst", parse, &mtu)) return error;
   police->set_mtu(static_cast<uint32_t>(mtu));
   return {};
 }
@@ -112,7 +119,7 @@ ParseError ReadFraming(Words* words, Police* police, Read* read) {
     police->set_overhead(overhead);
   } else if (words->Matches("linklayer")) {
     Police::LinkLayer layer = Police::LINK_LAYER_UNSPECIFIED;
-    if (ParseError error = Value(words, "linklayer", ReadLinkLayer, &layer, false)) return error;
+    if (ParseError error = Value(words, "linklayer", ReadLinkLayer, &layer)) return error;
     police->set_link_layer(layer);
   } else {
     *read = Read::kNotMine;
