@@ -1,4 +1,5 @@
-// Store: the actions of many network namespaces and the rules of their lives (the twin of net/sched/act_api.c).
+// Store: the actions of many network namespaces and the rules of their lives (the twin of
+// net/sched/act_api.c).
 //
 // The life of an index
 //   free --Prepare(create)--> reserved --Commit--> published --Commit(delete, last unbind)--> free
@@ -6,20 +7,25 @@
 //
 // Invariants
 //   - 0 <= bindcnt <= refcnt for every published action, and refcnt >= 1.
-//   - A transaction happens whole or not at all: Prepare may fail and then leaves nothing behind; Commit cannot
-//     fail; what is prepared and not committed is not seen by readers, save that binds are counted early (an
-//     extra reference can only keep an action alive) and are given back by Abort.
-//   - Between Prepare and Commit the transaction alone may replace or delete what it claimed. Others get
-//     Errc::kBusy, after waiting a moment for a transaction that is being committed right now.
-//   - A published action's counters say what was counted in this life only, and a delete's snapshot holds every
+//   - A transaction happens whole or not at all: Prepare may fail and then leaves nothing behind;
+//   Commit cannot
+//     fail; what is prepared and not committed is not seen by readers, save that binds are counted
+//     early (an extra reference can only keep an action alive) and are given back by Abort.
+//   - Between Prepare and Commit the transaction alone may replace or delete what it claimed.
+//   Others get
+//     Errc::kBusy, after waiting a moment (under a millisecond) for a transaction that is being
+//     committed right now.
+//   - A published action's counters say what was counted in this life only, and a delete's snapshot
+//   holds every
 //     update that was answered as counted.
 //   - Records in use = published + reserved.
 //
-// Locks. No command takes a lock for the actions it touches; claims are one atomic word in each action. Order where
-// locks are taken at all: netns_map, then netns_quota, then idr_lock, then <cache>:slabs or <cache>:depot, then
-// pcpu_alloc_mutex.
+// Locks. No command takes a lock for the actions it touches; claims are one atomic word in each
+// action. Order where locks are taken at all: netns_map, then netns_quota, then idr_lock, then
+// <cache>:slabs or <cache>:depot, then pcpu_alloc_mutex.
 //
-// Thread safety: all methods from any thread. None may be called inside an rcu::ReadGuard, except where it says so.
+// Thread safety: all methods from any thread. None may be called inside an rcu::ReadGuard, except
+// where it says so.
 #ifndef TCACT_SERVER_CORE_ACT_STORE_H_
 #define TCACT_SERVER_CORE_ACT_STORE_H_
 
@@ -40,9 +46,11 @@
 namespace tcact::act {
 
 class Netns;
+class RecordPool;
 struct Record;
 
-// Keeps a namespace's memory while it is held, also when the namespace is deleted meanwhile. Copies cost an atomic.
+// Keeps a namespace's memory while it is held, also when the namespace is deleted meanwhile. Copies
+// cost an atomic.
 class NetnsRef {
  public:
   NetnsRef() = default;
@@ -65,23 +73,30 @@ class NetnsRef {
 
 // What a transaction did or will do to one action.
 struct Step {
-  OpType type;
-  bool created = false;    // the index did not exist before
-  bool destroyed = false;  // known after Commit: the index exists no more
+  OpType type = OpType::kCreate;
+  bool created = false;     // the index did not exist before
+  bool destroyed = false;   // known after Commit: the index exists no more
+  bool owns_claim = false;  // lets the claim go at its end
   Kind kind = 0;
   uint32_t index = 0;  // resolved
   uint64_t generation = 0;
   Record* record = nullptr;
-  std::byte* new_params = nullptr;  // replace, parameters too long for the record: the block to publish
-  Spec spec;                        // replace and creating steps; `params` borrowed from the caller's Op
+  std::byte* new_params =
+      nullptr;             // replace by parameters too long for the record: the block to publish
+  const Op* op = nullptr;  // null in a flush
 };
 
-// A prepared set of changes. Movable; one that is neither committed nor aborted is aborted by its destructor.
-// The Ops given to Prepare (and what their `params` point to) must outlive it.
+using StepVector = absl::InlinedVector<Step, 1>;
+
+// A prepared set of changes. Movable; one that is neither committed nor aborted is aborted by its
+// destructor. The Ops given to Prepare (and what their `params` point to) must outlive it.
 class Transaction {
  public:
   Transaction() = default;
-  Transaction(Transaction&&) = default;
+  Transaction(Transaction&& other) noexcept
+      : store_(std::exchange(other.store_, nullptr)),
+        netns_(other.netns_),
+        steps_(std::move(other.steps_)) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
@@ -92,8 +107,8 @@ class Transaction {
  private:
   friend class Store;
   class Store* store_ = nullptr;
-  NetnsRef netns_;
-  absl::InlinedVector<Step, 2> steps_;
+  Netns* netns_ = nullptr;  // held by being open
+  StepVector steps_;
 };
 
 struct StoreOptions {
@@ -121,19 +136,21 @@ struct DumpOptions {
 
 // Parallel columns; empty ones count as zeros. REQUIRES: each is empty or as long as indexes.
 struct StatsColumns {
-  absl::Span<const uint32_t> indexes;
-  absl::Span<const uint64_t> packets;
-  absl::Span<const uint64_t> bytes;
-  absl::Span<const uint64_t> drops;
-  absl::Span<const uint32_t> overlimits;
-  absl::Span<const uint32_t> requeues;
-  absl::Span<const int32_t> qlen;
-  absl::Span<const int32_t> backlog;
+  absl::Span<const uint32_t> indexes = {};
+  absl::Span<const uint64_t> packets = {};
+  absl::Span<const uint64_t> bytes = {};
+  absl::Span<const uint64_t> drops = {};
+  absl::Span<const uint32_t> overlimits = {};
+  absl::Span<const uint32_t> requeues = {};
+  absl::Span<const int32_t> qlen = {};
+  absl::Span<const int32_t> backlog = {};
   bool hardware = false;
 };
 
 class Store {
  public:
+  class Impl;  // internal
+
   explicit Store(StoreOptions options);
   // REQUIRES: no call running, no transaction open, no NetnsRef held. Destroys all actions.
   ~Store();
@@ -142,17 +159,19 @@ class Store {
 
   // --- namespaces ---
 
-  // 1 to 255 bytes without '/' and control characters, not "." or ".."; or empty, the default namespace.
+  // 1 to 255 bytes without '/' and control characters, not "." or ".."; or empty, the default
+  // namespace.
   static bool ValidNetnsName(absl::string_view name);
 
-  // Null if there is none. Wait-free.
+  // Null if there is none. Takes no lock.
   NetnsRef FindNetns(absl::string_view name);
 
   // Finds or makes. Errors: kBadName, kTooManyNetns.
   Error OpenNetns(absl::string_view name, NetnsRef* netns);
 
-  // Unlinks the namespace and destroys its actions, bound or not; *actions is their number. A transaction that is
-  // open on it may still commit, to no effect that anyone sees. Errors: kNotFound.
+  // Unlinks the namespace and destroys its actions, bound or not; *actions is about their number. A
+  // transaction that is open on it may still commit, to no effect that anyone sees. Waits for grace
+  // periods (milliseconds). Errors: kNotFound.
   Error DeleteNetns(absl::string_view name, uint64_t* actions);
 
   // Up to `limit` namespaces with names > after (>= "" when `from_start`), ascending.
@@ -164,12 +183,13 @@ class Store {
 
   // --- changes ---
 
-  // Checks and reserves. On error nothing is left behind and *txn is closed. `now_ms` (Unix time) becomes the
-  // installed time of what is created. REQUIRES: txn closed; params of each Spec shorter than 64 KiB.
+  // Checks and reserves. On error nothing is left behind and *txn is closed. `now_ms` (Unix time)
+  // becomes the installed time of what is created. REQUIRES: txn closed; params of each Spec
+  // shorter than 64 KiB.
   Error Prepare(const NetnsRef& netns, absl::Span<const Op> ops, int64_t now_ms, Transaction* txn);
 
-  // Publishes. `on_result` (may be null) is called for each step in order with the action as it is then, or was when
-  // it was destroyed; `parts` says what of it to fill.
+  // Publishes. `on_result` (may be null) is called for each step in order with the action as it is
+  // then, or was when it was destroyed; `parts` says what of it to fill.
   using ResultSink = absl::FunctionRef<void(const Step& step, Snapshot& snapshot)>;
   void Commit(Transaction* txn);
   void Commit(Transaction* txn, SnapshotParts parts, ResultSink on_result);
@@ -177,20 +197,26 @@ class Store {
   // Undoes Prepare.
   void Abort(Transaction* txn);
 
-  // Prepares the deletion of every unbound action of a kind. A bound one: with `stop_at_bound` the transaction ends
-  // before it, *stopped_at is its index, and if it was the first action the error is kBound; without, kBound.
-  // Actions created meanwhile may or may not be included.
+  // Prepare and Commit of one Op, without a Transaction: the fast path where nothing happens
+  // between the two. *step and (by `parts`, if not null) *snapshot tell what was done.
+  Error Execute(const NetnsRef& netns, const Op& op, int64_t now_ms, Step* step,
+                SnapshotParts parts = kNoParts, Snapshot* snapshot = nullptr);
+
+  // Prepares the deletion of every unbound action of a kind. A bound one: with `stop_at_bound` the
+  // transaction ends before it, *stopped_at is its index, and if it was the first action the error
+  // is kBound; without, kBound. Actions created meanwhile may or may not be included.
   Error PrepareFlush(const NetnsRef& netns, Kind kind, bool stop_at_bound, Transaction* txn,
                      uint32_t* stopped_at);
 
   // --- reads ---
 
   // Errors: kNotFound, kUnknownKind.
-  Error Get(const NetnsRef& netns, Kind kind, uint32_t index, SnapshotParts parts, Snapshot* snapshot);
+  Error Get(const NetnsRef& netns, Kind kind, uint32_t index, SnapshotParts parts,
+            Snapshot* snapshot);
 
-  // Visits actions with index >= first, ascending, until `visit` returns false. Returns the index to go on from, or
-  // 0 at the end. The snapshot is reused between calls. `visit` runs inside an rcu::ReadGuard: keep it short and
-  // end it (by returning false) after some thousands.
+  // Visits actions with index >= first, ascending, until `visit` returns false. Returns the index
+  // to go on from, or 0 at the end. The snapshot is reused between calls. `visit` runs inside an
+  // rcu::ReadGuard: keep it short and end it (by returning false) after some thousands.
   uint32_t Dump(const NetnsRef& netns, Kind kind, uint32_t first, const DumpOptions& options,
                 absl::FunctionRef<bool(Snapshot& snapshot)> visit);
 
@@ -199,13 +225,14 @@ class Store {
 
   // --- statistics ---
 
-  // False if there is no such action. An update that returned true is in every later snapshot of that life.
+  // False if there is no such action. An update that returned true is in every later snapshot of
+  // that life.
   bool UpdateStats(const NetnsRef& netns, Kind kind, uint32_t index, const StatsDelta& delta,
                    int64_t now_ms);
 
   // Returns how many entries were counted; positions of the others are appended to *missing.
-  uint64_t UpdateStatsBatch(const NetnsRef& netns, Kind kind, const StatsColumns& columns, int64_t now_ms,
-                            std::vector<uint32_t>* missing);
+  uint64_t UpdateStatsBatch(const NetnsRef& netns, Kind kind, const StatsColumns& columns,
+                            int64_t now_ms, std::vector<uint32_t>* missing);
 
   // --- memory ---
 
@@ -226,8 +253,8 @@ class Store {
  private:
   friend class Transaction;
   friend class NetnsRef;
-  friend class Netns;
-  class Impl;
+
+  void CommitSteps(Transaction* txn, SnapshotParts parts, Snapshot* snapshot, ResultSink on_result);
 
   StoreOptions options_;
   std::unique_ptr<Impl> impl_;

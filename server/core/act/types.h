@@ -1,4 +1,5 @@
-// The plain words of the action store: what a command says, what a reader sees, how a command fails.
+// The plain words of the action store: what a command says, what a reader sees, how a command
+// fails.
 #ifndef TCACT_SERVER_CORE_ACT_TYPES_H_
 #define TCACT_SERVER_CORE_ACT_TYPES_H_
 
@@ -21,8 +22,8 @@ inline constexpr size_t kMaxBatch = 4096;
 struct KindSpec {
   Kind kind = 0;
   std::string name;  // "gact"
-  // Bytes of parameters that fit in the record itself; longer ones take a heap block. 8 to 1024. Choose it so
-  // that nearly all actions of the kind fit.
+  // Bytes of parameters that fit in the record itself; longer ones take a heap block. 8 to 1024.
+  // Choose it so that nearly all actions of the kind fit.
   uint32_t inline_params = 24;
 };
 
@@ -40,9 +41,7 @@ struct Cookie {
   uint8_t size = 0;  // 0: none
   std::array<uint8_t, kMaxCookieBytes> bytes{};
 
-  absl::string_view view() const {
-    return {reinterpret_cast<const char*>(bytes.data()), size};
-  }
+  absl::string_view view() const { return {reinterpret_cast<const char*>(bytes.data()), size}; }
 };
 
 // Same numbers as tcact.v1.HwStats.
@@ -57,7 +56,8 @@ struct Spec {
   HwStats hw_stats = HwStats::kAny;
   bool no_percpu = false;
   bool skip_hw = false;
-  // The kind and its parameters could be offloaded to hardware, so asking the hardware makes used_hw_stats known.
+  // The kind and its parameters could be offloaded to hardware, so asking the hardware makes
+  // used_hw_stats known.
   bool offloadable = false;
 };
 
@@ -89,8 +89,8 @@ struct Counters {
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 
-// One addition to an action's counters. hw_* are parts of bytes and packets that are added to those too by the
-// caller. Sums stop at the largest value; gauges stop at 0.
+// One addition to an action's counters. hw_* are parts of bytes and packets that are added to those
+// too by the caller. Sums stop at the largest value; gauges stop at 0.
 struct StatsDelta {
   uint64_t bytes = 0;
   uint64_t packets = 0;
@@ -103,7 +103,8 @@ struct StatsDelta {
   int32_t backlog = 0;
 };
 
-// An action as a reader sees it: all fields are of one moment, counters are each exact at some moment of the call.
+// An action as a reader sees it: all fields are of one moment, counters are each exact at some
+// moment of the call.
 struct Snapshot {
   Kind kind = 0;
   uint32_t index = 0;
@@ -131,17 +132,17 @@ enum class Errc : uint8_t {
   kOk = 0,
   kExists,
   kNotFound,
-  kBound,          // delete or flush of an action with binds
-  kNotBound,       // unbind without binds
-  kDuplicate,      // one index twice in one transaction
-  kBusy,           // another transaction holds the action; retry
+  kBound,      // delete or flush of an action with binds
+  kNotBound,   // unbind without binds
+  kDuplicate,  // one index twice in one transaction
+  kBusy,       // another transaction holds the action; retry
   kNoFreeIndex,
   kNoMemory,
-  kQuota,          // the namespace's quota of actions
+  kQuota,  // the namespace's quota of actions
   kTooManyNetns,
-  kTooManyBinds,   // 2^31 - 1
-  kNetnsGone,      // deleted while the command ran
-  kBadName,        // not a namespace name
+  kTooManyBinds,  // of one action: 2^28 - 1
+  kNetnsGone,     // deleted while the command ran
+  kBadName,       // not a namespace name
   kUnknownKind,
 };
 

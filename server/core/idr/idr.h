@@ -1,18 +1,28 @@
-// Idr: the index table. A radix tree of 64-way nodes from a 32-bit index to a pointer (the twin of lib/idr.c).
+// Idr: the index table. A radix tree of 64-way nodes from a 32-bit index to a pointer (the twin of
+// lib/idr.c).
 //
 // States of an index and what moves it
 //   free --Reserve/ReserveLowest--> reserved --Publish--> published --Erase--> free
 //                                   reserved --Cancel--> free
 //
 // Invariants
-//   - Each leaf has a bitmap word (bit set: reserved or published) and 64 slots (non-null: published). So a
+//   - Each leaf has a bitmap word (bit set: reserved or published) and 64 slots (non-null:
+//   published). So a
 //     non-null slot implies a set bit.
-//   - ReserveLowest takes the lowest free index >= 1 among those free for the whole call. Index 0 is never free.
-//   - Leaf words and slots change by atomic operations without a lock; nodes are added and removed under the
+//   - ReserveLowest takes the lowest index >= 1 that is free for the whole call, with one
+//   exception: a free index may be
+//     passed over while another thread takes or frees the last index of the same leaf at that very
+//     moment. Index 0 is never free.
+//   - Leaf words and slots change by atomic operations without a lock; nodes are added and removed
+//   under the
 //     table's mutex "idr_lock", which no operation takes while the nodes on its path exist.
-//   - A "full" bit in an inner node may be stale only on the side of "not full" (costs a step, never an index).
-//   - A node is unlinked only when it holds no set bit, and freed after an RCU grace period.
-//   - Memory is bounded by what is in use: at most about one quarter more leaves than leaves in use, plus 64.
+//   - A "full" bit in an inner node may be stale only on the side of "not full" (costs a step,
+//   never an index).
+//   - A node is unlinked only when it holds no set bit, and freed after an RCU grace period. The
+//   tree grows in height
+//     when an index asks for it and never shrinks in height.
+//   - Memory is bounded by what is in use: at most about one quarter more leaves than leaves in
+//   use, plus 64.
 //
 // Concurrency (who may run together for one index):
 //   | | Find | Reserve | Publish | Erase | Walk |
@@ -25,10 +35,13 @@
 #ifndef TCACT_SERVER_CORE_IDR_IDR_H_
 #define TCACT_SERVER_CORE_IDR_IDR_H_
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
+#include "server/core/lock/counted_mutex.h"
 
 namespace tcact::idr {
 
@@ -39,7 +52,7 @@ enum class Reservation {
   kPublished,  // in use
   kBusy,       // reserved by somebody who has not yet published or cancelled
   kNoMemory,
-  kFull,       // ReserveLowest only: no free index
+  kFull,  // ReserveLowest only: no free index
 };
 
 class Idr {
@@ -56,21 +69,23 @@ class Idr {
   // Reserves the lowest free index and stores it in *index.
   Reservation ReserveLowest(uint32_t* index);
 
-  // Makes a reserved index found. Release: what the caller wrote to *object before is seen by who finds it.
+  // Makes a reserved index found. Release: what the caller wrote to *object before is seen by who
+  // finds it.
   void Publish(uint32_t index, void* object);
 
   // Gives a reserved index back.
   void Cancel(uint32_t index);
 
-  // Takes a published index out and frees it at once. REQUIRES: published, and the caller alone erases it.
+  // Takes a published index out and frees it at once. REQUIRES: published, and the caller alone
+  // erases it.
   void Erase(uint32_t index);
 
   // The published object, or null. Never waits.
   void* Find(uint32_t index) const;
 
-  // Visits published objects with index >= first, ascending, until `visit` returns false. An object that stays
-  // published throughout is visited exactly once. Returns the index after the last visited, 0 when the end of the
-  // table was reached: give it back as `first` to go on.
+  // Visits published objects with index >= first, ascending, until `visit` returns false. An object
+  // that stays published throughout is visited exactly once. Returns the index after the last
+  // visited, 0 when the end of the table was reached: give it back as `first` to go on.
   uint32_t Walk(uint32_t first, absl::FunctionRef<bool(uint32_t index, void* object)> visit) const;
 
   // Set bits, that is published and reserved. Walks the leaves; exact when nothing runs meanwhile.
@@ -82,9 +97,45 @@ class Idr {
   // Bytes of all nodes.
   uint64_t MemoryBytes() const;
 
+  // For tests: after `successes` further nodes, making one fails as if memory were out; negative:
+  // never.
+  void FailNodesAfter(int64_t successes);
+  // For tests: aborts, naming the rule, if an invariant does not hold. REQUIRES: nothing runs
+  // meanwhile.
+  void CheckInvariants() const;
+
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Node;
+  struct Leaf;
+  struct Inner;
+
+  Leaf* FindLeaf(uint32_t index) const;
+  Reservation TakeBit(Leaf* leaf, uint32_t bit, bool* lost);
+  Reservation TakeLowestBit(Leaf* leaf, uint32_t* bit, bool* lost);
+  void FreeBit(uint32_t index);
+  static void MarkFull(Node* node);
+  static void MarkNotFull(Node* node);
+
+  template <typename T>
+  T* NewNode() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool AddLeaf(uint32_t index);
+  bool Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ListEmpty(Leaf* leaf);
+  uint64_t Reclaim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Unlink(Leaf* leaf) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WaitForRemover();
+
+  static uint64_t CountBelow(const Inner& inner);
+  static void CheckBelow(const Inner& inner);
+  static void DeleteBelow(Inner* inner);
+
+  // Read by every call, so it shares no line with what changes.
+  alignas(64) std::atomic<Inner*> root_{nullptr};
+  alignas(64) std::atomic<uint64_t> leaves_{0};
+  std::atomic<uint64_t> inners_{0};
+  mutable lock::CountedMutex mutex_{"idr_lock"};
+  std::vector<Leaf*> empty_ ABSL_GUARDED_BY(mutex_);
+  int64_t fail_nodes_after_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 
 }  // namespace tcact::idr
