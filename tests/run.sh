@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Builds and tests. On a fresh Debian 12 machine as root it installs what it needs first.
+#   ./tests/run.sh          build, unit, model, stress and conformance tests, lint
+#   ./tests/run.sh --full   the same, then the core and the server under ASan+UBSan and the core under TSan
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+full=false
+for word in "$@"; do
+  case $word in
+    --full) full=true ;;
+    -h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "tests/run.sh: unknown option '$word'; known: --full, --help" >&2; exit 2 ;;
+  esac
+done
+
+passed=0
+failed=0
+failures=()
+
+# Runs a step and counts it.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  printf '\n== %s\n' "$name"
+  if "$@"; then
+    passed=$((passed + 1))
+    printf '== %s: passed, %s s\n' "$name" $((SECONDS - start))
+  else
+    failed=$((failed + 1))
+    failures+=("$name")
+    printf '== %s: FAILED, %s s\n' "$name" $((SECONDS - start))
+  fi
+}
+
+check_top_level() {
+  local odd
+  odd=$(git ls-files | cut -d/ -f1 | sort -u |
+    grep -vxE 'WORKSPACE|BUILD|README\.md|LICENSE|proto|server|client|tests|deploy|docs|third_party|\..*')
+  [[ -z $odd ]] || { echo "not allowed at the top level: $odd"; return 1; }
+}
+
+# The core is a library by itself.
+check_core_is_bare() {
+  local reached
+  reached=$(bazel query --noshow_progress 'deps(//server/core/...) intersect //third_party:all' 2> /dev/null) || return 1
+  if grep -E 'grpc|protobuf' <<< "$reached"; then
+    echo "server/core reaches the targets above"
+    return 1
+  fi
+}
+
+check_format() { git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror; }
+
+conformance() {
+  local bin
+  bin=$(bazel info bazel-bin 2> /dev/null)
+  ./tests/conformance/run.sh "$bin/client/tcact" "$bin/server/tcactd"
+}
+
+step "packages" ./deploy/install.sh
+step "build" bazel build //...
+step "tests" bazel test //... --test_tag_filters=-bench
+step "top level" check_top_level
+step "core links neither gRPC nor protobuf" check_core_is_bare
+step "format" check_format
+[[ -x tests/conformance/run.sh ]] && step "conformance" conformance
+if $full; then
+  step "asan" bazel test --config=asan //tests/...
+  step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
+fi
+
+printf '\n'
+for name in ${failures[@]+"${failures[@]}"}; do echo "failed: $name"; done
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
