@@ -25,9 +25,9 @@ bool Alone(Session* session, const Words& words, Outcome* outcome) {
 std::string FormatWait(uint64_t ns) {
   const auto value = static_cast<double>(ns);
   if (ns < 1000) return absl::StrFormat("%d ns", ns);
-  if (ns < 1000 * 1000) return absl::StrFormat("%.2f us", value / 1e3);
-  if (ns < 1000 * 1000 * 1000) return absl::StrFormat("%.2f ms", value / 1e6);
-  if (ns < 60ull * 1000 * 1000 * 1000) return absl::StrFormat("%.2f s", value / 1e9);
+  if (ns < 1000000) return absl::StrFormat("%.2f us", value / 1e3);
+  if (ns < 1000000000) return absl::StrFormat("%.2f ms", value / 1e6);
+  if (ns < 60000000000) return absl::StrFormat("%.2f s", value / 1e9);
   return absl::StrFormat("%.2f m", value / 60e9);
 }
 

@@ -124,6 +124,7 @@ class GactKind : public KindOf<Gact, v1::Action::kGactFieldNumber, &v1::Action::
 
  private:
   ParseError ParseVerdictOrHelp(Words* words, Verdict* verdict) const {
+    if (words->Is("help")) return ParseError::Exit(std::string(help()));
     ParseError error = ParseVerdict(words, Numbers::kRefused, verdict);
     // Any bad verdict shows the help and ends tc.
     if (error.then == ParseError::Then::kReturn) {

@@ -134,7 +134,7 @@ std::string FormatRate(uint64_t bytes_per_second) {
   size_t prefix = 0;
   // A unit larger if that is exact, or if the number would have more than six digits.
   while (prefix + 1 < std::size(kPrefixes) && rate >= 1000 &&
-         (rate % 1000 == 0 || rate >= 1000 * 1000)) {
+         (rate % 1000 == 0 || rate >= 1000000)) {
     rate /= 1000;
     ++prefix;
   }

@@ -57,6 +57,13 @@ TEST(GactParse, ABadVerdictShowsTheHelpAndEndsTc) {
   EXPECT_EQ(error.text, "Bad action type foo\n" + std::string(Gact_().help()));
 }
 
+TEST(GactParse, HelpIsTheHelpAlone) {
+  v1::Action action;
+  for (const char* text : {"help", "drop help"}) {
+    EXPECT_EQ(Parse(text, &action).text, Gact_().help()) << text;
+  }
+}
+
 TEST(GactParse, BadNumbersReturn) {
   v1::Action action;
   for (const char* text : {"drop index -1", "drop index 4294967296", "drop index foo"}) {
