@@ -45,8 +45,8 @@ class Kind {
 
   // Checks the kernel's limits and fills in the kernel's defaults, so that equal actions have equal
   // encodings; twice is as good as once. Only the params of *action are looked at and changed. It
-  // is on the way of every create: no allocation unless it fails. REQUIRES: action has this kind's
-  // params.
+  // is on the way of every create: it builds no text unless it fails. REQUIRES: action has this
+  // kind's params.
   virtual RuleError Normalize(const RuleContext& context, v1::Action* action) const = 0;
 
   // Whether hardware could take the (normalized) action over, were there some.
