@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Conformance with the real tc: our own cases, and the recorded ones where they lie beside the checkout.
+# Conformance with the real tc: cases and sessions recorded elsewhere, where they lie beside the checkout. (Our own
+# cases run under `bazel test`.)
 #   tests/conformance/run.sh path/to/tcact path/to/tcactd
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -8,12 +9,11 @@ tcactd=$2
 shared=${TCACT_SHARED:-../shared}
 failed=0
 
-python3 tests/conformance/tdc_runner.py --tc "$tcact" --server-binary "$tcactd" tests/conformance/cases || failed=1
 if [[ -d $shared/tdc && -d $shared/transcripts ]]; then
   python3 tests/conformance/tdc_runner.py --tc "$tcact" --server-binary "$tcactd" \
     "$shared/tdc/gact.json" "$shared/tdc/police.json" || failed=1
   python3 tests/conformance/replay.py --tc "$tcact" --server-binary "$tcactd" \
-    "$shared"/transcripts/{30-kind-gact,30-kind-police,10-index,40-flags,50-batch,31-bad-input}.jsonl || failed=1
+    "$shared"/transcripts/{10-index,20-refcnt,21-refcnt-more,30-kind-gact,30-kind-police,31-bad-input,40-flags,50-batch,60-errors,80-stats}.jsonl || failed=1
 else
   echo "recorded cases skipped: no $shared (set TCACT_SHARED)"
 fi
