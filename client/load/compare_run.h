@@ -17,7 +17,7 @@ namespace tcact::load {
 struct CompareOptions {
   int rounds = 5;            // 1 to 1000
   int threads = 0;           // of the in-process churn; 0: the CPUs, then four times as many
-  int64_t pairs = 1000000;    // in-process: pairs of each mode and round, over all threads
+  int64_t pairs = 1000000;   // in-process: pairs of each mode and round, over all threads
   int ops_per_message = 32;  // how many actions are created before they are destroyed
   bool through_rpc = false;
   // Through RPC:
