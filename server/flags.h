@@ -28,8 +28,7 @@ struct Flags {
 };
 
 // Reads the command line and the environment. Without a value the program is to end with
-// *exit_code: 0 after --help or
-// --version, 2 after an error, which was printed to standard error.
+// *exit_code: 0 after --help or --version, 2 after an error, which was printed to standard error.
 std::optional<Flags> ParseFlags(int argc, char** argv, int* exit_code);
 
 // "0.1.0".

@@ -3,12 +3,10 @@
 // Invariants
 //   - At most `window` batches are sent and not yet answered, so what a stream holds is bounded.
 //   - Answers reach `on_answer` in the order of Send, each exactly once, from one thread that
-//   belongs
-//     to the stream; none after Finish has returned.
+//     belongs to the stream; none after Finish has returned.
 //   - An answer whose batch_id is not the next one ends the stream with INTERNAL.
 //   - Nothing is retried: after a failure the caller knows which batches were answered; of the
-//   others
-//     it knows only that the server may have done them.
+//     others it knows only that the server may have done them.
 //
 // Thread safety: Send and Finish from one thread at a time; Cancel from any.
 #ifndef TCACT_CLIENT_LIB_APPLY_STREAM_H_

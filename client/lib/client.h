@@ -3,8 +3,7 @@
 // Invariants
 //   - Every unary call ends within `deadline` of its start, retries included.
 //   - Reads are sent again on UNAVAILABLE, after a backoff; changes are sent once, whatever
-//   happens:
-//     after a failed change the caller alone knows whether it may be repeated.
+//     happens: after a failed change the caller alone knows whether it may be repeated.
 //   - Every error that the server explained carries its ErrorInfo (status.h).
 //
 // Thread safety: all methods from any thread. Streams: see each.

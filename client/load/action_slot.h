@@ -1,11 +1,10 @@
 // ActionSlot: a slot that leads actions of its own through a cycle of operations.
 //
 // Each message does one kind of operation to `ops_per_message` actions; the cycle is the scenario:
-//   churn  create, delete                               (index chosen by the server)
-//   bind   bind, unbind                                 (a share of the resident actions)
-//   stats  stats                                        (a window that moves over the resident
-//   actions) mixed  create, bind, stats, get, unbind, delete     (index chosen by the server) dump
-//   one DumpActions of the whole table; its operations are the actions that came
+//   churn create, delete (index chosen by the server) bind bind, unbind (a share of the resident
+//   actions) stats stats (a window that moves over the resident actions) mixed create, bind, stats,
+//   get, unbind, delete (index chosen by the server) dump one DumpActions of the whole table; its
+//   operations are the actions that came
 //
 // Slots never work on each other's actions, save for statistics, so a healthy server fails none.
 #ifndef TCACT_CLIENT_LOAD_ACTION_SLOT_H_

@@ -74,8 +74,7 @@ struct Verdict {
 };
 
 // The three figures that have bars: acquisitions of pcpu_alloc_mutex (-99.9 %), wait summed over
-// all locks
-// (-95 %), CPU (-75 %). `mode` is an index into kModeNames.
+// all locks (-95 %), CPU (-75 %). `mode` is an index into kModeNames.
 std::vector<Verdict> Verdicts(const Case& measured, size_t mode);
 
 std::string CompareText(const Case& measured);

@@ -3,14 +3,12 @@
 // Invariants
 //   - A slot has at most one message under way.
 //   - Closed loop: a message starts when the slot's last one ended. Open loop: messages are due at
-//   the
-//     moments of a Poisson process and take the first free slot; latency counts from the moment the
-//     message was due, so a stalled server cannot hide the messages that it kept waiting.
+//     the moments of a Poisson process and take the first free slot; latency counts from the moment
+//     the message was due, so a stalled server cannot hide the messages that it kept waiting.
 //   - Latencies are those of messages that were due in the measured time; rates count what
-//   completed in
-//     it. After it nothing new begins but what makes slots clean, for at most `drain`.
+//     completed in it. After it nothing new begins but what makes slots clean, for at most `drain`.
 //   - A stream that breaks is not opened again: its slots rest from then on and the break is an
-//   error.
+//     error.
 #ifndef TCACT_CLIENT_LOAD_ENGINE_H_
 #define TCACT_CLIENT_LOAD_ENGINE_H_
 

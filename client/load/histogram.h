@@ -2,9 +2,8 @@
 //
 // Invariants
 //   - Values 0 to 255 have a bucket each. Above, each power of two is cut into 128 equal buckets,
-//   so a
-//     bucket is at most 1/128 of its values wide, and a percentile, which answers with the bucket's
-//     middle, is within 0.4 % of the true one.
+//     so a bucket is at most 1/128 of its values wide, and a percentile, which answers with the
+//     bucket's middle, is within 0.4 % of the true one.
 //   - count, sum, min and max are exact (sum as long as it stays below 2^64).
 //   - All 64-bit values fit; the size is fixed: 59 KiB.
 //

@@ -1,9 +1,9 @@
 // What surrounds a kind's own words: the list of actions in `tc actions add ...` and the list of
 // keys in `tc actions get ...`.
 //
-//   ACTIONS := [action] ACTION [action ACTION] ...
-//   ACTION  := KIND PARAMS [cookie HEX] [hw_stats TYPE] [no_percpu] [skip_sw | skip_hw] ...
-//   KEYS    := action KIND index INDEX [action KIND index INDEX] ...
+//   ACTIONS := [action] ACTION [action ACTION] ... ACTION := KIND PARAMS [cookie HEX] [hw_stats
+//   TYPE] [no_percpu] [skip_sw | skip_hw] ... KEYS := action KIND index INDEX [action KIND index
+//   INDEX] ...
 //
 // Thread safety: free functions without state.
 #ifndef TCACT_PROTO_KINDS_ACTION_LIST_H_
@@ -24,9 +24,8 @@ inline constexpr size_t kMaxCookieBytes = 16;
 // Reads actions up to the end, to a word that begins another command (add, change, replace, delete,
 // get, abbreviated too) or to flowid or classid, and appends them to *actions. As in tc:
 //   - a verdict in place of a kind ("action drop index 3") is gact, and so is any word that is no
-//   kind;
-//   - a cookie goes to the actions after it too, until another is given.
-// Nothing is normalized.
+//     kind;
+//   - a cookie goes to the actions after it too, until another is given. Nothing is normalized.
 ParseError ParseActions(Words* words, std::vector<v1::Action>* actions);
 
 // Reads keys up to the end and appends them to *keys. A verdict in place of a kind is gact. A word

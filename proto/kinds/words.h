@@ -3,10 +3,9 @@
 // tc ends a command in one of two ways, and users see the difference in the exit code and, above
 // all, in batch files:
 //   - it returns: the callers add what they were doing ("bad action parsing"), and a batch with
-//   -force goes on;
-//   - it exits on the spot, whatever else was to be done.
-// A parser here does neither: it returns a ParseError that says which of the two tc would do, and
-// the text.
+//     -force goes on;
+//   - it exits on the spot, whatever else was to be done. A parser here does neither: it returns a
+//     ParseError that says which of the two tc would do, and the text.
 //
 // Thread safety: Words is not thread-safe; the functions have no state.
 #ifndef TCACT_PROTO_KINDS_WORDS_H_

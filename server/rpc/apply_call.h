@@ -3,9 +3,9 @@
 //
 // Invariants
 //   - Answers go out in the order of the batches. At most one read and one write is with gRPC at a
-//   time.
+//     time.
 //   - A batch that was done is answered before the stream ends, also in a drain, unless the client
-//   is gone.
+//     is gone.
 #ifndef TCACT_SERVER_RPC_APPLY_CALL_H_
 #define TCACT_SERVER_RPC_APPLY_CALL_H_
 

@@ -4,11 +4,11 @@
 //
 // Invariants
 //   - An Event given to gRPC as a tag is run exactly once for it, on the loop's thread, and lives
-//   until then.
+//     until then.
 //   - Open calls are counted; the queue is shut down only when none is left, so no operation is
-//   begun on a dead queue.
+//     begun on a dead queue.
 //   - A stream is in its loop's list from its start to its end: so a drain and the sweep for
-//   stalled readers reach all.
+//     stalled readers reach all.
 //
 // Thread safety: Start, Drain, Stop and calls() from any thread; the rest on the loop's thread, or
 // before Start.

@@ -6,10 +6,9 @@
 //           table. Peers do the same work with what a careful engineer would take: the record and
 //           its counters (a line for each CPU) from the allocator, a hash map from index to record,
 //           a lock where the map wants one. The allocator is the one this binary is linked with:
-//           run the four binaries core_bench_<allocator>.
-//   lowest  the same with automatic (lowest free) indexes, ours alone.
-//   stats   statistics updates of all threads on ONE action, against two shared atomics.
-//   size    the pair with 1 k and with 10 M actions resident.
+//           run the four binaries core_bench_<allocator>. lowest the same with automatic (lowest
+//           free) indexes, ours alone. stats statistics updates of all threads on ONE action,
+//           against two shared atomics. size the pair with 1 k and with 10 M actions resident.
 #include <time.h>
 
 #include <algorithm>

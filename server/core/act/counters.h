@@ -6,17 +6,16 @@
 //
 // The stamp is generation << 1, with bit 0 as the line's lock.
 //   - An updater takes the lock, looks whether the record still lives the life it found, zeroes the
-//   line if it was
-//     stamped for another life, adds, and lets go by storing the stamp of this life. So creating an
-//     action touches no line: a line of an old life is made new by its first update, and skipped by
-//     readers until then.
+//     line if it was stamped for another life, adds, and lets go by storing the stamp of this life.
+//     So creating an action touches no line: a line of an old life is made new by its first update,
+//     and skipped by readers until then.
 //   - Who ends a life first makes the state word dead, then reads the lines, waiting for locked
-//   ones. Lock and state
-//     are sequentially consistent, so either the updater sees the death (and says "not counted") or
-//     the reader sees the update: an update that was answered as counted is in the final sum.
+//     ones. Lock and state are sequentially consistent, so either the updater sees the death (and
+//     says "not counted") or the reader sees the update: an update that was answered as counted is
+//     in the final sum.
 //   - The lock is held for some ten instructions and taken by a thread running on the line's own
-//   CPU, so it is free
-//     but for the rare case that its holder was moved or preempted inside; others then yield.
+//     CPU, so it is free but for the rare case that its holder was moved or preempted inside;
+//     others then yield.
 //
 // Cost of an update: one compare-and-swap on a line that this CPU wrote last, and plain stores.
 #ifndef TCACT_SERVER_CORE_ACT_COUNTERS_H_

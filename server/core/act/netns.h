@@ -6,12 +6,10 @@
 //
 // Invariants
 //   - A gone namespace is not found and takes no new transaction. Its actions are destroyed when no
-//   transaction is open
-//     on it any more: by Delete itself, else by the transaction that ends last.
+//     transaction is open on it any more: by Delete itself, else by the transaction that ends last.
 //   - Tables are made at a kind's first create and live as long as the namespace.
 //   - holds counts references (low 32 bits) and open transactions (high 32 bits); at 0 the
-//   namespace is freed, after
-//     a grace period.
+//     namespace is freed, after a grace period.
 //
 // Thread safety: all methods, from any thread.
 #ifndef TCACT_SERVER_CORE_ACT_NETNS_H_

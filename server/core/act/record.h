@@ -5,24 +5,22 @@
 // another life of the record. Hence:
 //
 //   1. `state` is one atomic word that says who holds the action (see below). All rules about
-//   references, binds and
-//      claims are one compare-and-swap on it.
+//      references, binds and claims are one compare-and-swap on it.
 //   2. The body (generation, key, cookie, flags, parameters) is written by one writer at a time
-//   (the creator before
-//      it publishes, else the holder of the claim) under a sequence lock. A reader copies it and
-//      takes the copy only if `seq` did not move; the copy then says which life it is of.
+//      (the creator before it publishes, else the holder of the claim) under a sequence lock. A
+//      reader copies it and takes the copy only if `seq` did not move; the copy then says which
+//      life it is of.
 //   3. Counters are in per-CPU lines stamped with the generation they count for (counters.h).
 //
 // Invariants
 //   - state == 0: dead. No life is found through this record, and no line takes an update for one.
 //   - bindcnt = binds, refcnt = binds + standalone; pending <= binds.
 //   - A record whose state is the claim bit alone is dying: the claim's holder destroys it when it
-//   lets go.
+//     lets go.
 //   - A lookup may find a record that is another action by the time its state is changed. Who
-//   changes a state so first
-//     does it, then looks whether it is still the action meant, and else undoes it as any holder
-//     would: with the duty to destroy what has lost its last reference meanwhile. record->netns
-//     says where it belongs.
+//     changes a state so first does it, then looks whether it is still the action meant, and else
+//     undoes it as any holder would: with the duty to destroy what has lost its last reference
+//     meanwhile. record->netns says where it belongs.
 //   - generation never repeats in one process.
 #ifndef TCACT_SERVER_CORE_ACT_RECORD_H_
 #define TCACT_SERVER_CORE_ACT_RECORD_H_

@@ -3,13 +3,11 @@
 // Invariants
 //   - A record from Make has its own counters: regions or a line that no other live record uses.
 //   - kSlab and kSlabMerged take regions only in the slab constructor and give them back only in
-//   the destructor, so
-//     Make and Unmake do not touch the per-CPU allocator.
+//     the destructor, so Make and Unmake do not touch the per-CPU allocator.
 //   - kPerObject takes three regions in Make (one shared block for no_percpu), and gives them back
-//   after a grace
-//     period, since a late updater may still look at their stamp: records wait in batches, and a
-//     thread that finds too many batches waiting waits for the grace period itself, so what waits
-//     is bounded.
+//     after a grace period, since a late updater may still look at their stamp: records wait in
+//     batches, and a thread that finds too many batches waiting waits for the grace period itself,
+//     so what waits is bounded.
 //   - A block of parameters is freed after a grace period.
 //
 // Thread safety: all methods, from any thread.

@@ -8,16 +8,14 @@
 // Invariants
 //   - 0 <= bindcnt <= refcnt for every published action, and refcnt >= 1.
 //   - A transaction happens whole or not at all: Prepare may fail and then leaves nothing behind;
-//   Commit cannot
-//     fail; what is prepared and not committed is not seen by readers, save that binds are counted
-//     early (an extra reference can only keep an action alive) and are given back by Abort.
+//     Commit cannot fail; what is prepared and not committed is not seen by readers, save that
+//     binds are counted early (an extra reference can only keep an action alive) and are given back
+//     by Abort.
 //   - Between Prepare and Commit the transaction alone may replace or delete what it claimed.
-//   Others get
-//     Errc::kBusy, after waiting a moment (under a millisecond) for a transaction that is being
-//     committed right now.
+//     Others get Errc::kBusy, after waiting a moment (under a millisecond) for a transaction that
+//     is being committed right now.
 //   - A published action's counters say what was counted in this life only, and a delete's snapshot
-//   holds every
-//     update that was answered as counted.
+//     holds every update that was answered as counted.
 //   - Records in use = published + reserved.
 //
 // Locks. No command takes a lock for the actions it touches; claims are one atomic word in each

@@ -17,7 +17,7 @@ constexpr uint64_t kAllBits = ~uint64_t{0};
 // each.
 constexpr uint32_t kTopShift = 5 * kBits;
 // Empty leaves that wait for a use before they are removed: so many, and a quarter of all.
-constexpr size_t kEmptyLeaves = 64;
+constexpr size_t kEmptyLeaves = 256;
 
 uint64_t Bit(uint32_t slot) { return uint64_t{1} << slot; }
 
@@ -226,7 +226,7 @@ void Idr::Publish(uint32_t index, void* object) {
   leaf->slots[index % kFanout].store(object, std::memory_order_release);
 }
 
-void Idr::Cancel(uint32_t index) { FreeBit(index); }
+void Idr::Cancel(uint32_t index) { FreeBit(FindLeaf(index), index); }
 
 void Idr::Erase(uint32_t index) {
   Leaf* leaf = FindLeaf(index);
@@ -234,11 +234,10 @@ void Idr::Erase(uint32_t index) {
       leaf != nullptr && leaf->slots[index % kFanout].load(std::memory_order_relaxed) != nullptr,
       "only a published index is erased");
   leaf->slots[index % kFanout].store(nullptr, std::memory_order_release);
-  FreeBit(index);
+  FreeBit(leaf, index);
 }
 
-void Idr::FreeBit(uint32_t index) {
-  Leaf* leaf = FindLeaf(index);
+void Idr::FreeBit(Leaf* leaf, uint32_t index) {
   const uint64_t before = leaf->bits.fetch_and(~Bit(index % kFanout), std::memory_order_seq_cst);
   TCACT_DCHECK((before & Bit(index % kFanout)) != 0, "only a taken index is freed");
   MarkNotFull(leaf);

@@ -7,22 +7,19 @@
 //
 // Invariants
 //   - Each leaf has a bitmap word (bit set: reserved or published) and 64 slots (non-null:
-//   published). So a
-//     non-null slot implies a set bit.
+//     published). So a non-null slot implies a set bit.
 //   - ReserveLowest takes the lowest index >= 1 that is free for the whole call, with one
-//   exception: a free index may be
-//     passed over while another thread takes or frees the last index of the same leaf at that very
-//     moment. Index 0 is never free.
+//     exception: a free index may be passed over while another thread takes or frees the last index
+//     of the same leaf at that very moment. Index 0 is never free.
 //   - Leaf words and slots change by atomic operations without a lock; nodes are added and removed
-//   under the
-//     table's mutex "idr_lock", which no operation takes while the nodes on its path exist.
+//     under the table's mutex "idr_lock", which no operation takes while the nodes on its path
+//     exist.
 //   - A "full" bit in an inner node may be stale only on the side of "not full" (costs a step,
-//   never an index).
+//     never an index).
 //   - A node is unlinked only when it holds no set bit, and freed after an RCU grace period. The
-//   tree grows in height
-//     when an index asks for it and never shrinks in height.
+//     tree grows in height when an index asks for it and never shrinks in height.
 //   - Memory is bounded by what is in use: at most about one quarter more leaves than leaves in
-//   use, plus 64.
+//     use, plus 256.
 //
 // Concurrency (who may run together for one index):
 //   | | Find | Reserve | Publish | Erase | Walk |
@@ -112,7 +109,7 @@ class Idr {
   Leaf* FindLeaf(uint32_t index) const;
   Reservation TakeBit(Leaf* leaf, uint32_t bit, bool* lost);
   Reservation TakeLowestBit(Leaf* leaf, uint32_t* bit, bool* lost);
-  void FreeBit(uint32_t index);
+  void FreeBit(Leaf* leaf, uint32_t index);
   static void MarkFull(Node* node);
   static void MarkNotFull(Node* node);
 

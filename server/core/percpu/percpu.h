@@ -10,9 +10,9 @@
 //   - Regions of one size class fill chunks of their own; a chunk whose last region is freed goes
 //     back to the system, except one spare chunk of each class.
 //   - All free lists are guarded by the one mutex named "pcpu_alloc_mutex"; AllocBatch and
-//   FreeBatch
-//     take it once. Under it only "page_area_mutex" is taken, and only when a chunk is made: to
-//     others it is a leaf lock. Zeroing and the return of chunks to the system happen outside it.
+//     FreeBatch take it once. Under it only "page_area_mutex" is taken, and only when a chunk is
+//     made: to others it is a leaf lock. Zeroing and the return of chunks to the system happen
+//     outside it.
 //   - Physical memory is behind what was used: making a chunk and allocating a region never used
 //     before touch none.
 //   - With address sanitizer, free regions are poisoned in every unit.

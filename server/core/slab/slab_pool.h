@@ -10,8 +10,8 @@
 //     free), no list (none free), or on its way back to the system.
 //   - An object's free bit is set while the pool has it, clear while somebody has taken it.
 //   - Construct and Destruct run with no lock of the pool held. Destruct runs after an RCU grace
-//     period has passed since the slab left the pool, so what the objects own may be read as
-//     long as the objects themselves.
+//     period has passed since the slab left the pool, so what the objects own may be read as long
+//     as the objects themselves.
 //
 // Thread safety: all methods but the destructor, from any thread. The mutex is "<name>:slabs", a
 // leaf lock.
