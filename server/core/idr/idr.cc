@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "absl/base/optimization.h"
 #include "server/core/base/check.h"
@@ -40,7 +41,8 @@ struct Idr::Leaf : Node {
   std::atomic<bool> dead{false};
   // On the list of empty leaves, where it stays until the next pass, empty or not.
   std::atomic<bool> listed{false};
-  uint32_t first = 0;  // its lowest index
+  uint32_t first = 0;           // its lowest index
+  Leaf* next_listed = nullptr;  // guarded by the table's mutex
   alignas(64) std::atomic<void*> slots[kFanout] = {};
 };
 
@@ -102,6 +104,9 @@ Reservation Idr::TakeBit(Leaf* leaf, uint32_t bit, bool* lost) {
   // sees our bit, or we see its mark (or both, and both step back).
   if (ABSL_PREDICT_FALSE(leaf->dead.load(std::memory_order_seq_cst))) {
     leaf->bits.fetch_and(~Bit(bit), std::memory_order_seq_cst);
+    // The remover may have stepped back because of our bit; then the leaf waits for the next pass.
+    // Its mutex also makes us wait until the remover is through.
+    ListEmpty(leaf);
     *lost = true;
     return Reservation::kBusy;
   }
@@ -119,7 +124,6 @@ Reservation Idr::Reserve(uint32_t index) {
     bool lost = false;
     const Reservation reservation = TakeBit(leaf, index % kFanout, &lost);
     if (!lost) return reservation;
-    WaitForRemover();
   }
 }
 
@@ -173,14 +177,11 @@ Reservation Idr::ReserveLowest(uint32_t* index) {
     uint32_t bit = 0;
     bool lost = false;
     const Reservation reservation = TakeLowestBit(leaf, &bit, &lost);
-    if (lost) {
-      WaitForRemover();
-    } else if (reservation == Reservation::kReserved) {
+    if (reservation == Reservation::kReserved) {
       *index = first + bit;
       return reservation;
-    } else {
-      MarkFull(leaf);
     }
+    if (!lost) MarkFull(leaf);
   }
 }
 
@@ -331,10 +332,11 @@ bool Idr::Grow() {
   return true;
 }
 
-// Makes the leaf of an index and the nodes above it. False when memory is out; nodes made so far
-// stay, empty.
+// Makes the leaf of an index and the nodes above it. False when memory is out: then what was made
+// for it is gone again, save that the tree may have grown in height.
 bool Idr::AddLeaf(uint32_t index) {
   lock::CountedLock lock(&mutex_);
+  ReclaimIfMany();
   while (root_.load(std::memory_order_relaxed) == nullptr ||
          !root_.load(std::memory_order_relaxed)->Spans(index)) {
     if (!Grow()) return false;
@@ -347,18 +349,26 @@ bool Idr::AddLeaf(uint32_t index) {
     if (inner->HasLeaves()) {
       if (child != nullptr) return true;  // somebody was faster
       auto* leaf = NewNode<Leaf>();
-      if (leaf == nullptr) return false;
+      if (leaf == nullptr) {
+        Prune(inner);
+        return false;
+      }
       leaf->first = index - index % kFanout;
       leaf->slot = slot;
       leaf->parent.store(inner, std::memory_order_relaxed);
       if (leaf->first == 0) leaf->bits.store(Bit(0), std::memory_order_relaxed);
       leaves_.fetch_add(1, std::memory_order_relaxed);
       link.store(leaf, std::memory_order_release);
+      // Empty as yet, and it may stay so if who wanted it finds a lower index.
+      PushListed(leaf);
       return true;
     }
     if (child == nullptr) {
       auto* made = NewNode<Inner>();
-      if (made == nullptr) return false;
+      if (made == nullptr) {
+        Prune(inner);
+        return false;
+      }
       made->shift = inner->shift - kBits;
       made->slot = slot;
       made->parent.store(inner, std::memory_order_relaxed);
@@ -370,24 +380,34 @@ bool Idr::AddLeaf(uint32_t index) {
   }
 }
 
-void Idr::WaitForRemover() { lock::CountedLock lock(&mutex_); }
+void Idr::PushListed(Leaf* leaf) {
+  leaf->listed.store(true, std::memory_order_seq_cst);
+  leaf->next_listed = listed_;
+  listed_ = leaf;
+  ++listed_count_;
+}
 
 void Idr::ListEmpty(Leaf* leaf) {
   lock::CountedLock lock(&mutex_);
-  if (leaf->dead.load(std::memory_order_relaxed) || leaf->listed.load(std::memory_order_relaxed))
+  if (leaf->dead.load(std::memory_order_relaxed) || leaf->listed.load(std::memory_order_relaxed)) {
     return;
-  leaf->listed.store(true, std::memory_order_seq_cst);
-  empty_.push_back(leaf);
-  if (empty_.size() > kEmptyLeaves + leaves_.load(std::memory_order_relaxed) / 4) Reclaim();
+  }
+  PushListed(leaf);
+  ReclaimIfMany();
+}
+
+void Idr::ReclaimIfMany() {
+  if (listed_count_ > kEmptyLeaves + leaves_.load(std::memory_order_relaxed) / 4) Reclaim();
 }
 
 // Removes the listed leaves that are empty; the others leave the list and come back when they are
 // empty again.
 uint64_t Idr::Reclaim() {
   uint64_t bytes = 0;
-  std::vector<Leaf*> list;
-  list.swap(empty_);
-  for (Leaf* leaf : list) {
+  Leaf* next = std::exchange(listed_, nullptr);
+  listed_count_ = 0;
+  while (next != nullptr) {
+    Leaf* leaf = std::exchange(next, next->next_listed);
     // Off the list first, then a look: who empties it meanwhile sees that it must list it again, or
     // we see it empty.
     leaf->listed.store(false, std::memory_order_seq_cst);
@@ -408,11 +428,17 @@ bool Idr::Unlink(Leaf* leaf) {
   inner->children[leaf->slot].store(nullptr, std::memory_order_release);
   leaves_.fetch_sub(1, std::memory_order_relaxed);
   rcu::DeferDelete(leaf);
+  Prune(inner);
+  return true;
+}
+
+// Removes the node if it has no child, and those above it that have none then; the root stays.
+void Idr::Prune(Inner* inner) {
   for (;;) {
     Inner* parent = inner->parent.load(std::memory_order_relaxed);
-    if (parent == nullptr) return true;
+    if (parent == nullptr) return;
     for (const std::atomic<Node*>& slot : inner->children) {
-      if (slot.load(std::memory_order_relaxed) != nullptr) return true;
+      if (slot.load(std::memory_order_relaxed) != nullptr) return;
     }
     // Children are added under our mutex only, so it stays empty.
     parent->children[inner->slot].store(nullptr, std::memory_order_release);

@@ -9,8 +9,8 @@
 //   - Each leaf has a bitmap word (bit set: reserved or published) and 64 slots (non-null:
 //     published). So a non-null slot implies a set bit.
 //   - ReserveLowest takes the lowest index >= 1 that is free for the whole call, with one
-//     exception: a free index may be passed over while another thread takes or frees the last index
-//     of the same leaf at that very moment. Index 0 is never free.
+//     exception: a free index may be passed over while another ReserveLowest is just marking the
+//     node above it as full. Index 0 is never free.
 //   - Leaf words and slots change by atomic operations without a lock; nodes are added and removed
 //     under the table's mutex "idr_lock", which no operation takes while the nodes on its path
 //     exist.
@@ -33,8 +33,8 @@
 #define TCACT_SERVER_CORE_IDR_IDR_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -47,7 +47,7 @@ inline constexpr uint32_t kMaxIndex = 0xFFFFFFFFu;
 enum class Reservation {
   kReserved,   // the caller holds the index and must Publish or Cancel it
   kPublished,  // in use
-  kBusy,       // reserved by somebody who has not yet published or cancelled
+  kBusy,       // reserved by somebody who has not yet published or cancelled, or just being freed
   kNoMemory,
   kFull,  // ReserveLowest only: no free index
 };
@@ -118,9 +118,11 @@ class Idr {
   bool AddLeaf(uint32_t index);
   bool Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ListEmpty(Leaf* leaf);
+  void PushListed(Leaf* leaf) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Prune(Inner* inner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReclaimIfMany() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t Reclaim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Unlink(Leaf* leaf) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void WaitForRemover();
 
   static uint64_t CountBelow(const Inner& inner);
   static void CheckBelow(const Inner& inner);
@@ -131,7 +133,9 @@ class Idr {
   alignas(64) std::atomic<uint64_t> leaves_{0};
   std::atomic<uint64_t> inners_{0};
   mutable lock::CountedMutex mutex_{"idr_lock"};
-  std::vector<Leaf*> empty_ ABSL_GUARDED_BY(mutex_);
+  // Leaves that were empty when they came here, linked by next_listed.
+  Leaf* listed_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  size_t listed_count_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t fail_nodes_after_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 
