@@ -33,24 +33,12 @@ step() {
   fi
 }
 
-check_top_level() {
-  local odd
-  odd=$(git ls-files | cut -d/ -f1 | sort -u |
-    grep -vxE 'WORKSPACE|BUILD|README\.md|LICENSE|proto|server|client|tests|deploy|docs|third_party|\..*')
-  [[ -z $odd ]] || { echo "not allowed at the top level: $odd"; return 1; }
-}
-
-# The core is a library by itself.
-check_core_is_bare() {
-  local reached
-  reached=$(bazel query --noshow_progress 'deps(//server/core/...) intersect //third_party:all' 2> /dev/null) || return 1
-  if grep -E 'grpc|protobuf' <<< "$reached"; then
-    echo "server/core reaches the targets above"
-    return 1
-  fi
-}
-
 check_format() { git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror; }
+
+tidy() {
+  python3 tests/lint/compile_commands.py || return 1
+  if $full; then ./tests/lint/clang_tidy.sh --all; else ./tests/lint/clang_tidy.sh; fi
+}
 
 conformance() {
   local bin
@@ -60,11 +48,11 @@ conformance() {
 
 step "packages" ./deploy/install.sh
 step "build" bazel build //...
-step "tests" bazel test //... --test_tag_filters=-bench
-step "top level" check_top_level
-step "core links neither gRPC nor protobuf" check_core_is_bare
+step "tests" bazel test //...
+step "architecture" ./tests/architecture/check.sh
 step "format" check_format
-[[ -x tests/conformance/run.sh ]] && step "conformance" conformance
+step "clang-tidy" tidy
+step "conformance" conformance
 if $full; then
   step "asan" bazel test --config=asan //tests/...
   step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
