@@ -68,6 +68,10 @@ class Netns {
   void EndTransaction(bool* last_open, bool* last_hold);
   bool HasOpenTransaction() const { return (holds_.load(std::memory_order_seq_cst) >> 32) != 0; }
 
+  // Held while the actions of a gone namespace are destroyed: two transactions may each have been
+  // the last for a moment.
+  lock::CountedMutex* sweep_mutex() { return &sweep_mutex_; }
+
   // --- quota ---
 
   uint64_t max_actions() const { return max_actions_.load(std::memory_order_relaxed); }
@@ -95,6 +99,7 @@ class Netns {
   std::atomic<bool> gone_{false};
   std::atomic<uint64_t> holds_{1};
   std::array<std::atomic<idr::Idr*>, kMaxKind> tables_{};
+  lock::CountedMutex sweep_mutex_{"netns_sweep"};
   std::atomic<uint64_t> max_actions_{0};
   lock::CountedMutex quota_mutex_{"netns_quota"};
   // Creates that are sure to fit before the actions must be counted again; deletes only make it an

@@ -72,6 +72,7 @@ uint64_t Store::Impl::Sweep(Netns* netns) {
   // Taken out of the tables first, killed after a grace period: until then a late lookup may touch
   // a record's state.
   std::vector<std::pair<Kind, Record*>> records;
+  lock::CountedLock lock(netns->sweep_mutex());
   netns->ForEachTable([&](Kind kind, idr::Idr* table) {
     uint32_t next = 1;
     do {

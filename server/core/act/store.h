@@ -19,8 +19,8 @@
 //   - Records in use = published + reserved.
 //
 // Locks. No command takes a lock for the actions it touches; claims are one atomic word in each
-// action. Order where locks are taken at all: netns_map, then netns_quota, then idr_lock, then
-// <cache>:slabs or <cache>:depot, then pcpu_alloc_mutex.
+// action. Order where locks are taken at all: netns_map or netns_sweep, then netns_quota, then
+// idr_lock, then <cache>:slabs or <cache>:depot, then pcpu_alloc_mutex.
 //
 // Thread safety: all methods from any thread. None may be called inside an rcu::ReadGuard, except
 // where it says so.

@@ -1,8 +1,10 @@
 // The rules of the action store, one test a rule, in each allocation mode.
 #include "server/core/act/store.h"
 
+#include <atomic>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -553,6 +555,32 @@ TEST_P(StoreTest, ATransactionOpenOnADeletedNamespaceStillEndsWell) {
   ASSERT_TRUE(s_->DeleteNetns("doomed", &actions).ok());
   netns = NetnsRef();
   s_->Commit(&txn);
+  s_->Shrink();
+  EXPECT_EQ(s_.RecordsInUse(), 0u);
+}
+
+TEST_P(StoreTest, LateTransactionsOnADyingNamespaceDoNotDisturbItsEnd) {
+  for (int round = 0; round < 20; ++round) {
+    NetnsRef netns;
+    ASSERT_TRUE(s_->OpenNetns("doomed", &netns).ok());
+    const std::vector<Op> fill(500, MakeOp(OpType::kCreate, 0));
+    Transaction txn;
+    ASSERT_TRUE(s_->Prepare(netns, fill, 1000, &txn).ok());
+    s_->Commit(&txn);
+    std::atomic<bool> stop{false};
+    std::thread late([&] {
+      const Op op = MakeOp(OpType::kCreate, 0);
+      while (!stop) {
+        Transaction mine;
+        if (s_->Prepare(netns, {&op, 1}, 1000, &mine).ok()) s_->Commit(&mine);
+      }
+    });
+    uint64_t actions = 0;
+    ASSERT_TRUE(s_->DeleteNetns("doomed", &actions).ok());
+    EXPECT_GE(actions, 500u);
+    stop = true;
+    late.join();
+  }
   s_->Shrink();
   EXPECT_EQ(s_.RecordsInUse(), 0u);
 }
