@@ -182,10 +182,19 @@ class BodyWriter {
   void SetInlineParams(absl::string_view params, bool shared_counters) {
     SetSize(params.size(), shared_counters);
     std::atomic<uint64_t>* words = record_->params_words();
-    for (size_t at = 0; at < params.size(); at += 8) {
+    const char* from = params.data();
+    size_t left = params.size();
+    for (; left >= 8; left -= 8, from += 8) {
+      uint64_t word;
+      std::memcpy(&word, from, 8);
+      Set(words++, word);
+    }
+    // The rest byte by byte in a register: a copy into a wider word on the stack would stall its
+    // load.
+    if (left != 0) {
       uint64_t word = 0;
-      std::memcpy(&word, params.data() + at, params.size() - at < 8 ? params.size() - at : 8);
-      Set(&words[at / 8], word);
+      for (size_t i = 0; i < left; ++i) word |= uint64_t{static_cast<uint8_t>(from[i])} << (8 * i);
+      Set(words, word);
     }
   }
   // The record now owns `block`, which holds `size` bytes.

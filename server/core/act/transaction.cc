@@ -42,7 +42,8 @@ Errc PrepareWaiting(Store::Impl* impl, Netns* netns, const Op& op, int64_t now_m
   return Errc::kBusy;
 }
 
-Error MakeError(Errc code, const Op& op, size_t position) {
+// Apart from the path of success, which then returns in registers.
+[[gnu::noinline, gnu::cold]] Error MakeError(Errc code, const Op& op, size_t position) {
   return {code, op.spec.kind, op.spec.index, static_cast<uint32_t>(position)};
 }
 

@@ -128,7 +128,7 @@ struct Snapshot {
 // Parts of a Snapshot that cost something.
 enum SnapshotParts : uint8_t { kNoParts = 0, kWithParams = 1, kWithCounters = 2, kAllParts = 3 };
 
-enum class Errc : uint8_t {
+enum class Errc : uint16_t {
   kOk = 0,
   kExists,
   kNotFound,
@@ -146,15 +146,18 @@ enum class Errc : uint8_t {
   kUnknownKind,
 };
 
-// A failed command: why, and which action of which operation.
+// A failed command: why, and which action of which operation. Two whole words without a hole
+// between: success is then returned in registers, where other layouts make the compiler assemble it
+// in memory.
 struct [[nodiscard]] Error {
   Errc code = Errc::kOk;
   Kind kind = 0;
   uint32_t index = 0;
-  uint32_t position = 0;  // in the transaction
+  uint64_t position = 0;  // in the transaction
 
   bool ok() const { return code == Errc::kOk; }
 };
+static_assert(sizeof(Error) == 16);
 
 }  // namespace tcact::act
 

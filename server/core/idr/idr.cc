@@ -24,25 +24,39 @@ uint64_t Bit(uint32_t slot) { return uint64_t{1} << slot; }
 
 }  // namespace
 
-// What leaves and inner nodes share. `parent` changes only when the root gets one.
+// What leaves and inner nodes share. `bits` has a line of its own: it is the only one that threads
+// taking and freeing indexes of one leaf must pass around.
 struct Idr::Node {
   // Leaf: reserved or published. Inner: the child is full, and so is what is below it.
   alignas(64) std::atomic<uint64_t> bits{0};
-  std::atomic<Inner*> parent{nullptr};
+
+  // Changes only when the root gets a parent.
+  alignas(64) std::atomic<Inner*> parent{nullptr};
   uint32_t slot = 0;  // in the parent
   // An index of a child's span is (index >> shift) & 63; 0 in a leaf.
   uint32_t shift = 0;
+
+  // Leaves only. Being removed: who reserved a bit in it must give the bit back and look again.
+  std::atomic<bool> dead{false};
+  // Leaves only. On the list of empty leaves, where it stays until the next pass, empty or not.
+  std::atomic<bool> listed{false};
+  uint32_t first = 0;           // a leaf's lowest index
+  Leaf* next_listed = nullptr;  // guarded by the table's mutex
 
   bool Full() const { return bits.load(std::memory_order_seq_cst) == kAllBits; }
 };
 
 struct Idr::Leaf : Node {
-  // Being removed: who reserved a bit in it must give the bit back and look again.
-  std::atomic<bool> dead{false};
-  // On the list of empty leaves, where it stays until the next pass, empty or not.
-  std::atomic<bool> listed{false};
-  uint32_t first = 0;           // its lowest index
-  Leaf* next_listed = nullptr;  // guarded by the table's mutex
+  // Neighbouring indexes, which the lowest-free rule gives to different threads, lie in different
+  // lines.
+  std::atomic<void*>& Slot(uint32_t index) { return slots[Place(index)]; }
+  const std::atomic<void*>& Slot(uint32_t index) const { return slots[Place(index)]; }
+
+ private:
+  static uint32_t Place(uint32_t index) {
+    const uint32_t bit = index % kFanout;
+    return bit % 8 * 8 + bit / 8;
+  }
   alignas(64) std::atomic<void*> slots[kFanout] = {};
 };
 
@@ -87,7 +101,7 @@ Idr::Leaf* Idr::FindLeaf(uint32_t index) const {
 void* Idr::Find(uint32_t index) const {
   const Leaf* leaf = FindLeaf(index);
   if (leaf == nullptr) return nullptr;
-  return leaf->slots[index % kFanout].load(std::memory_order_acquire);
+  return leaf->Slot(index).load(std::memory_order_acquire);
 }
 
 // ---------- reserve ----------
@@ -97,8 +111,8 @@ Reservation Idr::TakeBit(Leaf* leaf, uint32_t bit, bool* lost) {
   *lost = false;
   const uint64_t before = leaf->bits.fetch_or(Bit(bit), std::memory_order_seq_cst);
   if ((before & Bit(bit)) != 0) {
-    return leaf->slots[bit].load(std::memory_order_acquire) != nullptr ? Reservation::kPublished
-                                                                       : Reservation::kBusy;
+    return leaf->Slot(bit).load(std::memory_order_acquire) != nullptr ? Reservation::kPublished
+                                                                      : Reservation::kBusy;
   }
   // The remover sets `dead` and then looks at the bits; we set a bit and then look at `dead`. So it
   // sees our bit, or we see its mark (or both, and both step back).
@@ -130,6 +144,8 @@ Reservation Idr::Reserve(uint32_t index) {
 // kReserved, or kFull if the leaf has no bit left.
 Reservation Idr::TakeLowestBit(Leaf* leaf, uint32_t* bit, bool* lost) {
   for (;;) {
+    // To be written at once: fetch the line for that, not for reading first.
+    __builtin_prefetch(&leaf->bits, 1);
     const uint64_t bits = leaf->bits.load(std::memory_order_acquire);
     if (bits == kAllBits) return Reservation::kFull;
     *bit = static_cast<uint32_t>(std::countr_one(bits));
@@ -224,17 +240,16 @@ void Idr::Publish(uint32_t index, void* object) {
   TCACT_DCHECK(
       leaf != nullptr && (leaf->bits.load(std::memory_order_relaxed) & Bit(index % kFanout)) != 0,
       "only a reserved index is published");
-  leaf->slots[index % kFanout].store(object, std::memory_order_release);
+  leaf->Slot(index).store(object, std::memory_order_release);
 }
 
 void Idr::Cancel(uint32_t index) { FreeBit(FindLeaf(index), index); }
 
 void Idr::Erase(uint32_t index) {
   Leaf* leaf = FindLeaf(index);
-  TCACT_CHECK(
-      leaf != nullptr && leaf->slots[index % kFanout].load(std::memory_order_relaxed) != nullptr,
-      "only a published index is erased");
-  leaf->slots[index % kFanout].store(nullptr, std::memory_order_release);
+  TCACT_CHECK(leaf != nullptr && leaf->Slot(index).load(std::memory_order_relaxed) != nullptr,
+              "only a published index is erased");
+  leaf->Slot(index).store(nullptr, std::memory_order_release);
   FreeBit(leaf, index);
 }
 
@@ -277,7 +292,7 @@ uint32_t Idr::Walk(uint32_t first, absl::FunctionRef<bool(uint32_t, void*)> visi
     const uint64_t base = next - next % kFanout;
     for (; bits != 0; bits &= bits - 1) {
       const auto bit = static_cast<uint32_t>(std::countr_zero(bits));
-      void* object = leaf->slots[bit].load(std::memory_order_acquire);
+      void* object = leaf->Slot(bit).load(std::memory_order_acquire);
       const auto index = static_cast<uint32_t>(base + bit);
       if (object == nullptr || index == 0) continue;
       if (!visit(index, object)) return index == kMaxIndex ? 0 : index + 1;
@@ -484,7 +499,7 @@ void Idr::CheckBelow(const Inner& inner) {
     const auto* leaf = static_cast<const Leaf*>(child);
     TCACT_CHECK(!leaf->dead.load(std::memory_order_relaxed), "a dead leaf is not in the tree");
     for (uint32_t bit = 0; bit < kFanout; ++bit) {
-      TCACT_CHECK(leaf->slots[bit].load(std::memory_order_relaxed) == nullptr ||
+      TCACT_CHECK(leaf->Slot(bit).load(std::memory_order_relaxed) == nullptr ||
                       (leaf->bits.load(std::memory_order_relaxed) & Bit(bit)) != 0,
                   "a filled slot has its bit");
     }
