@@ -135,12 +135,13 @@ Error Store::OpenNetns(absl::string_view name, NetnsRef* netns) {
 
 Error Store::DeleteNetns(absl::string_view name, uint64_t* actions) {
   *actions = 0;
+  // Counted while it is still found: from then on whoever ends a transaction there may sweep it.
+  if (const NetnsRef found = FindNetns(name)) {
+    rcu::ReadGuard guard;
+    *actions = found.get()->CountActions();
+  }
   Netns* netns = impl_->netns_.Remove(name);
   if (netns == nullptr) return {Errc::kNotFound, 0, 0, 0};
-  {
-    rcu::ReadGuard guard;
-    *actions = netns->CountActions();
-  }
   // From here on nobody begins anything in it: who looked before it was gone is through after the
   // grace period.
   rcu::Synchronize();
