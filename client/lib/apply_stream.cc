@@ -51,9 +51,11 @@ void ApplyStream::ReadAnswers() {
     // Only now: the window counts batches whose answers were taken, and Finish waits for them.
     absl::MutexLock lock(&mu_);
     answered_ = expected;
+    changed_.SignalAll();
   }
   absl::MutexLock lock(&mu_);
   reader_done_ = true;
+  changed_.SignalAll();
 }
 
 absl::StatusOr<uint64_t> ApplyStream::Send(v1::ApplyRequest* request) {
@@ -61,10 +63,8 @@ absl::StatusOr<uint64_t> ApplyStream::Send(v1::ApplyRequest* request) {
   uint64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    const auto has_room = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-      return reader_done_ || sent_ - answered_ < static_cast<uint64_t>(window_);
-    };
-    mu_.Await(absl::Condition(&has_room));
+    while (!reader_done_ && sent_ - answered_ >= static_cast<uint64_t>(window_))
+      changed_.Wait(&mu_);
     if (reader_done_) return absl::UnavailableError("the server ended the stream");
     id = ++sent_;
   }

@@ -71,6 +71,7 @@ class ApplyStream {
   std::unique_ptr<grpc::ClientReaderWriterInterface<v1::ApplyRequest, v1::ApplyResponse>> stream_;
 
   mutable absl::Mutex mu_;
+  absl::CondVar changed_;  // answered_ or reader_done_ changed
   uint64_t sent_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t answered_ ABSL_GUARDED_BY(mu_) = 0;
   bool reader_done_ ABSL_GUARDED_BY(mu_) = false;
