@@ -20,7 +20,7 @@ Histogram::Histogram() : buckets_(kBuckets, 0) {}
 // the power. The two join without a gap: shift 0 covers 0 to 255, shift 1 goes on with 256.
 size_t Histogram::BucketOf(uint64_t value) {
   if (value < kExact) return value;
-  const int shift = std::bit_width(value) - kBits - 1;
+  const int shift = static_cast<int>(std::bit_width(value)) - kBits - 1;
   return (static_cast<size_t>(shift) << kBits) + (value >> shift);
 }
 

@@ -272,4 +272,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace tcact::load
 
+// An exception that nobody caught ends the program, as it should.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) { return tcact::load::Main(argc, argv); }
