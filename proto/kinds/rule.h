@@ -9,10 +9,19 @@
 
 namespace tcact::kinds {
 
+// The network devices that an action may name. Thread-safe.
+class Devices {
+ public:
+  virtual ~Devices() = default;
+  virtual bool Has(absl::string_view name) const = 0;
+};
+
 // What a rule may depend on beside the action itself.
 struct RuleContext {
   // Inside a filter, that is in a bind: goto chain is allowed.
   bool in_filter = false;
+  // Null: any device may be named. Not owned.
+  const Devices* devices = nullptr;
 };
 
 // An error of Kind::Normalize: the field's path ("police.burst"), and a text to follow it that
