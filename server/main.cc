@@ -33,6 +33,7 @@ int Run(const Flags& flags) {
   StartLog(flags.log_json, flags.log_level);
   HoldSignals();
   RaiseFileLimit();
+  StopDeadlockSearch();
 
   const rpc::KindTable kinds;
   act::Store store(StoreOptionsOf(flags, kinds));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
 #include "grpc/support/log.h"
 #include "spdlog/pattern_formatter.h"
 #include "spdlog/sinks/stdout_sinks.h"
@@ -65,6 +66,8 @@ std::string WaitForEnd() {
   }
   return signal == SIGTERM ? "SIGTERM" : "SIGINT";
 }
+
+void StopDeadlockSearch() { absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore); }
 
 void RaiseFileLimit() {
   rlimit limit{};

@@ -16,6 +16,10 @@ std::string WaitForEnd();
 // Raises the limit of open files to what the system allows: each connection is one.
 void RaiseFileLimit();
 
+// Turns off the search for deadlocks that Debian's build of Abseil does at every lock, gRPC's
+// included: it costs more than all else that an uncontended lock does (docs/performance.md).
+void StopDeadlockSearch();
+
 // Sets spdlog up: to standard error, in lines of text or of JSON.
 void StartLog(bool json, const std::string& level);
 

@@ -5,10 +5,8 @@
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
-#include "client/lib/health.pb.h"
 #include "client/lib/status.h"
-#include "grpcpp/completion_queue.h"
-#include "grpcpp/generic/generic_stub.h"
+#include "proto/grpc/health/v1/health.grpc.pb.h"
 
 namespace tcact::client {
 namespace {
@@ -97,20 +95,15 @@ Client::Client(const Options& options, std::shared_ptr<grpc::Channel> channel)
       admin_(v1::Admin::NewStub(channel_)) {}
 
 absl::Status Client::CheckHealth(const std::string& service) {
-  grpc::TemplatedGenericStub<HealthCheckRequest, HealthCheckResponse> stub(channel_);
+  using grpc::health::v1::HealthCheckRequest;
+  using grpc::health::v1::HealthCheckResponse;
+  const auto stub = grpc::health::v1::Health::NewStub(channel_);
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
   HealthCheckRequest request;
   request.set_service(service);
   HealthCheckResponse response;
-  grpc::Status status;
-  grpc::CompletionQueue queue;
-  auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
-  call->StartCall();
-  call->Finish(&response, &status, &queue);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);  // the deadline ends the call, and the call ends this
+  const grpc::Status status = stub->Check(&context, request, &response);
   if (!status.ok()) return FromGrpc(status);
   if (response.status() == HealthCheckResponse::SERVING) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(

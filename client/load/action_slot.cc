@@ -163,6 +163,7 @@ ActionSlot::ActionSlot(const RunOptions& options, const std::vector<uint32_t>* r
       ops_(static_cast<uint32_t>(options.ops_per_message)),
       resident_(resident),
       own_actions_(steps_[0] == Step::kCreate),
+      batches_(steps_.size()),
       share_(resident->empty() ? 0 : size_t(number) * ops_ % resident->size()) {}
 
 // The actions of the next message, where the slot did not make them itself.
@@ -184,19 +185,19 @@ const std::string& ActionSlot::Next(uint64_t batch_id, grpc::ByteBuffer* body) {
 
 void ActionSlot::EncodeApply(uint64_t batch_id, grpc::ByteBuffer* body) {
   const auto count = static_cast<int>(step() == Step::kCreate ? ops_ : indexes_.size());
-  if (batch_step_ != step() || batch_.ops_size() != count) {
-    batch_.clear_ops();
-    for (int i = 0; i < count; ++i) SetOperation(step(), kind_, sample_, batch_.add_ops());
-    batch_step_ = step();
+  v1::ApplyRequest& batch = batches_[position_];
+  if (batch.ops_size() != count) {
+    batch.clear_ops();
+    for (int i = 0; i < count; ++i) SetOperation(step(), kind_, sample_, batch.add_ops());
+    batch.set_netns(netns_);
+    batch.set_view(step() == Step::kGet ? v1::ACTION_VIEW_FULL : v1::ACTION_VIEW_UNSPECIFIED);
   }
   if (step() != Step::kCreate) {
-    for (int i = 0; i < count; ++i) SetIndex(indexes_[i], batch_.mutable_ops(i));
+    for (int i = 0; i < count; ++i) SetIndex(indexes_[i], batch.mutable_ops(i));
   }
   batch_id_ = batch_id;
-  batch_.set_batch_id(batch_id);
-  batch_.set_netns(netns_);
-  batch_.set_view(step() == Step::kGet ? v1::ACTION_VIEW_FULL : v1::ACTION_VIEW_UNSPECIFIED);
-  Encode(batch_, body);
+  batch.set_batch_id(batch_id);
+  Encode(batch, body);
 }
 
 void ActionSlot::EncodeStats(grpc::ByteBuffer* body) {
@@ -283,11 +284,12 @@ void ActionSlot::OnReply(grpc::ByteBuffer* reply, Outcome* outcome) {
 }
 
 void ActionSlot::OnApplyReply(grpc::ByteBuffer* reply, Outcome* outcome) {
+  const int due = batches_[position_].ops_size();
   if (!Decode(reply, &answer_) || answer_.batch_id() != batch_id_ ||
-      answer_.indexes_size() != batch_.ops_size()) {
+      answer_.indexes_size() != due) {
     outcome->errors.push_back(absl::InternalError(
         absl::StrCat("answer to batch ", answer_.batch_id(), " with ", answer_.indexes_size(),
-                     " indexes where batch ", batch_id_, " with ", batch_.ops_size(), " was due")));
+                     " indexes where batch ", batch_id_, " with ", due, " was due")));
     return OnFailure();
   }
   outcome->operations += answer_.indexes_size() - answer_.errors_size();

@@ -61,14 +61,13 @@ class ActionSlot : public Slot {
   const uint32_t ops_;
   const std::vector<uint32_t>* const resident_;
   const bool own_actions_;  // made by the slot's own create step
-  size_t share_;            // where the slot's share of the resident actions begins
+  // A request for each step, reused, so that a message costs no allocations.
+  std::vector<v1::ApplyRequest> batches_;
+  size_t share_;  // where the slot's share of the resident actions begins
 
   size_t position_ = 0;  // in steps_
   std::vector<uint32_t> indexes_;
   uint64_t batch_id_ = 0;
-  // Reused, so that a message costs no allocations.
-  v1::ApplyRequest batch_;
-  Step batch_step_ = Step::kDump;  // which step batch_.ops is filled for
   v1::ApplyResponse answer_;
 };
 

@@ -1,17 +1,13 @@
 #include "server/obs/health.h"
 
-#include "grpcpp/health_check_service_interface.h"
-
 namespace tcact::obs {
 
-void EnableHealth() { grpc::EnableDefaultHealthCheckService(true); }
-
-void SetServing(grpc::Server* server, bool serving) {
-  grpc::HealthCheckServiceInterface* health = server->GetHealthCheckService();
-  if (health == nullptr) return;
-  health->SetServingStatus("tcact.v1.ActionStore", serving);
-  health->SetServingStatus("tcact.v1.Admin", serving);
-  health->SetServingStatus(serving);
+ServingStatus Health::StatusOf(absl::string_view service) const {
+  if (!service.empty() && service != "tcact.v1.ActionStore" && service != "tcact.v1.Admin") {
+    return ServingStatus::kUnknownService;
+  }
+  return serving_.load(std::memory_order_acquire) ? ServingStatus::kServing
+                                                  : ServingStatus::kNotServing;
 }
 
 }  // namespace tcact::obs

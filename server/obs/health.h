@@ -1,18 +1,30 @@
-// grpc.health.v1 of the server: gRPC's built-in service, and the moments at which it changes its
-// answer.
+// Health: whether the server serves, as grpc.health.v1 tells it.
+//
+// The server has one state for all of its services, and for itself (the empty name).
+//
+// Thread safety: thread-safe.
 #ifndef TCACT_SERVER_OBS_HEALTH_H_
 #define TCACT_SERVER_OBS_HEALTH_H_
 
-#include "grpcpp/server.h"
+#include <atomic>
+
+#include "absl/strings/string_view.h"
 
 namespace tcact::obs {
 
-// Must be called before a server is built.
-void EnableHealth();
+enum class ServingStatus { kServing, kNotServing, kUnknownService };
 
-// What Check and Watch answer from now on, for the whole server ("") and for each service of
-// tcact.v1. Before the first call: SERVING for "". Thread safe.
-void SetServing(grpc::Server* server, bool serving);
+class Health {
+ public:
+  // NOT_SERVING until the first call.
+  void SetServing(bool serving) { serving_.store(serving, std::memory_order_release); }
+
+  // `service`: a full name, "" for the server as a whole.
+  ServingStatus StatusOf(absl::string_view service) const;
+
+ private:
+  std::atomic<bool> serving_{false};
+};
 
 }  // namespace tcact::obs
 

@@ -30,9 +30,9 @@ Problem NotFound(const Context& context, const act::Spec& spec, int position) {
 void AddError(int position, const Problem& problem, v1::ApplyResponse* response) {
   v1::OperationError* error = response->add_errors();
   error->set_position(static_cast<uint32_t>(position));
-  error->set_code(problem.code);
-  error->set_reason(problem.reason);
-  error->set_message(problem.text);
+  error->set_code(problem->code);
+  error->set_reason(problem->reason);
+  error->set_message(problem->text);
 }
 
 }  // namespace

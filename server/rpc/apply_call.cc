@@ -102,8 +102,8 @@ void ApplyCall::Drain() {
   Advance();
 }
 
-void ApplyCall::CancelIfStalled(absl::Time since) {
-  if (writing_since_ && *writing_since_ < since) server_context_.TryCancel();
+void ApplyCall::Tick(absl::Time stalled_since) {
+  if (writing_since_ && *writing_since_ < stalled_since) server_context_.TryCancel();
 }
 
 }  // namespace tcact::rpc

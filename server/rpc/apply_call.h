@@ -31,7 +31,7 @@ class ApplyCall final : public Stream {
   static void Arm(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* service);
 
   void Drain() override;
-  void CancelIfStalled(absl::Time since) override;
+  void Tick(absl::Time stalled_since) override;
 
  private:
   // An answer, from being made to being sent.

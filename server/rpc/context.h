@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "server/core/act/store.h"
+#include "server/obs/health.h"
 #include "server/rpc/convert.h"
 
 namespace tcact::rpc {
@@ -13,6 +14,8 @@ namespace tcact::rpc {
 struct Context {
   act::Store* store = nullptr;
   const KindTable* kinds = nullptr;
+  // The server fills it in.
+  const obs::Health* health = nullptr;
   // For GetServerInfo.
   std::string version;
   std::string store_name;  // "memory"

@@ -105,7 +105,7 @@ std::string Place::Field(absl::string_view field) const {
 Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v1::Action* action,
                    std::string* params, act::Spec* spec) {
   const auto at_place = [&place](Problem problem) {
-    problem.position = place.position;
+    problem->position = place.position;
     return problem;
   };
   // An action of a kind that this server does not know arrives without params.
@@ -128,15 +128,15 @@ Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v
   if (action->skip_sw()) {
     Problem problem =
         InvalidField(place.Field("skip_sw"), "operation not supported (there is no hardware)");
-    problem.reason = "NOT_OFFLOADABLE";
+    problem->reason = "NOT_OFFLOADABLE";
     return at_place(std::move(problem));
   }
   kinds::RuleContext context;
   context.in_filter = in_filter;
   if (const kinds::RuleError error = kind->Normalize(context, action)) {
     Problem problem = InvalidField(place.Field(error.field), error.text);
-    problem.kind = std::string(kind->name());
-    problem.index = action->index();
+    problem->kind = std::string(kind->name());
+    problem->index = action->index();
     return at_place(std::move(problem));
   }
   params->clear();
@@ -162,13 +162,13 @@ Problem ReadKey(const KindTable& kinds, const Place& place, const v1::ActionKey&
   const kinds::Kind* kind = kinds.Find(key.kind());
   if (kind == nullptr) {
     Problem problem = UnknownKind(place.Field("kind"), key.kind());
-    problem.position = place.position;
+    problem->position = place.position;
     return problem;
   }
   if (key.index() == 0) {
     Problem problem = InvalidField(place.Field("index"), "0; 1 to 4294967295 are allowed");
-    problem.kind = key.kind();
-    problem.position = place.position;
+    problem->kind = key.kind();
+    problem->position = place.position;
     return problem;
   }
   spec->kind = static_cast<act::Kind>(kind->field_number());

@@ -76,8 +76,8 @@ void DumpCall::OnFinished(bool) {
 
 void DumpCall::Drain() { ending_ = true; }
 
-void DumpCall::CancelIfStalled(absl::Time since) {
-  if (writing_since_ && *writing_since_ < since) server_context_.TryCancel();
+void DumpCall::Tick(absl::Time stalled_since) {
+  if (writing_since_ && *writing_since_ < stalled_since) server_context_.TryCancel();
 }
 
 }  // namespace tcact::rpc

@@ -24,7 +24,7 @@ class DumpCall final : public Stream {
   static void Arm(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* service);
 
   void Drain() override;
-  void CancelIfStalled(absl::Time since) override;
+  void Tick(absl::Time stalled_since) override;
 
  private:
   DumpCall(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* service);

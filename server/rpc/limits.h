@@ -27,6 +27,8 @@ inline constexpr int kMaxStreamsPerConnection = 1024;
 // Dumps and Apply streams of the whole server, each. More are refused with QUOTA_EXCEEDED.
 inline constexpr int kMaxDumps = 256;
 inline constexpr int kMaxApplyStreams = 8192;
+// Streams of grpc.health.v1.Health/Watch of the whole server.
+inline constexpr int kMaxHealthWatches = 1024;
 // Replies that wait for slow readers, all unary calls together. Beyond it, calls that may answer
 // with many actions are refused with QUOTA_EXCEEDED.
 inline constexpr size_t kMaxUnsentBytes = size_t{512} << 20;

@@ -102,7 +102,7 @@ void Loop::OnTick(bool) {
   ticking_ = false;
   if (stopping_) return ShutdownIfIdle();
   const absl::Time since = absl::Now() - stall_;
-  ForEachStream([since](Stream* stream) { stream->CancelIfStalled(since); });
+  ForEachStream([since](Stream* stream) { stream->Tick(since); });
   SetTick();
 }
 

@@ -46,13 +46,13 @@ class MethodEvent final : public Event {
   Owner* const owner_;
 };
 
-// A call that lasts: it is told when the server drains, and is looked at for stalls.
+// A call that lasts: it is told when the server drains, and is looked at each second.
 class Stream {
  public:
   // End with UNAVAILABLE as soon as what is done is sent.
   virtual void Drain() = 0;
-  // Cancel if a write has waited since before `since`.
-  virtual void CancelIfStalled(absl::Time since) = 0;
+  // Once a second. Cancel if a write has waited since before `stalled_since`.
+  virtual void Tick(absl::Time stalled_since) = 0;
 
  protected:
   ~Stream() = default;

@@ -18,6 +18,7 @@
 #include "server/rpc/admin_calls.h"
 #include "server/rpc/apply_call.h"
 #include "server/rpc/dump_call.h"
+#include "server/rpc/health_calls.h"
 #include "server/rpc/listen.h"
 #include "server/rpc/loop.h"
 #include "server/rpc/shared.h"
@@ -28,8 +29,9 @@ namespace {
 
 using ActionStoreService = v1::ActionStore::AsyncService;
 using AdminService = v1::Admin::AsyncService;
+using HealthService = grpc::health::v1::Health::AsyncService;
 
-// Threads of health, reflection and channelz together: each of their streams holds one.
+// Threads of reflection and channelz together: each of their streams holds one.
 constexpr int kMaxSyncThreads = 32;
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
@@ -70,13 +72,12 @@ void Configure(const ServerOptions& options, grpc::ServerBuilder* builder) {
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, const Context& context)
-      : options_(options), shared_(context) {}
+      : options_(options), context_(WithHealth(context, &health_)), shared_(context_) {}
 
   absl::Status Start() {
     for (const std::string& address : options_.listen) {
       if (absl::Status status = PrepareListenAddress(address); !status.ok()) return status;
     }
-    obs::EnableHealth();
     if (options_.introspection) grpc::channelz::experimental::InitChannelzService();
     grpc::ServerBuilder builder;
     Configure(options_, &builder);
@@ -86,6 +87,7 @@ class Server::Impl {
     }
     builder.RegisterService(&action_store_);
     builder.RegisterService(&admin_);
+    builder.RegisterService(&health_service_);
     for (int i = 0; i < options_.loops; ++i)
       loops_.push_back(std::make_unique<Loop>(builder.AddCompletionQueue()));
     server_ = builder.BuildAndStart();
@@ -94,13 +96,13 @@ class Server::Impl {
       addresses_.push_back(BoundAddress(options_.listen[i], ports[i]));
     for (auto& loop : loops_) Open(loop.get());
     for (auto& loop : loops_) loop->Start(options_.stall);
-    obs::SetServing(server_.get(), true);
+    health_.SetServing(true);
     return absl::OkStatus();
   }
 
   void Shutdown(absl::Duration drain) {
     if (server_ == nullptr) return;
-    obs::SetServing(server_.get(), false);
+    health_.SetServing(false);
     for (auto& loop : loops_) loop->Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + drain));
     for (auto& loop : loops_) loop->Stop();
@@ -142,6 +144,9 @@ class Server::Impl {
     Unary(loop, &admin_, &AdminService::RequestListNamespaces, &ListNamespaces);
     Unary(loop, &admin_, &AdminService::RequestSetQuota, &SetQuota);
     Unary(loop, &admin_, &AdminService::RequestDeleteNamespace, &DeleteNamespace, &Always);
+
+    Unary(loop, &health_service_, &HealthService::RequestCheck, &CheckHealth);
+    WatchHealthCall::Arm(&shared_, loop, &health_service_);
   }
 
   template <typename Service, typename Request, typename Response>
@@ -173,10 +178,18 @@ class Server::Impl {
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
+  static Context WithHealth(Context context, const obs::Health* health) {
+    context.health = health;
+    return context;
+  }
+
   const ServerOptions options_;
+  obs::Health health_;
+  const Context context_;
   Shared shared_;
   ActionStoreService action_store_;
   AdminService admin_;
+  HealthService health_service_;
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<std::shared_ptr<void>> methods_;
   std::unique_ptr<grpc::Server> server_;

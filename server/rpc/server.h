@@ -49,7 +49,7 @@ class Server {
   // Waits at most about `drain` for calls to finish. Later calls do nothing.
   void Shutdown(absl::Duration drain);
 
-  // RPCs that arrived since the start; health, reflection and channelz apart.
+  // RPCs that arrived since the start; reflection and channelz apart.
   uint64_t calls() const;
 
  private:

@@ -20,6 +20,7 @@ struct Shared {
   std::atomic<size_t> unsent_bytes{0};
   std::atomic<int> dumps{0};
   std::atomic<int> apply_streams{0};
+  std::atomic<int> health_watches{0};
   Worker worker{kMaxWorkerQueue};
 };
 

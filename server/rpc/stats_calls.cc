@@ -27,7 +27,7 @@ Problem CheckDeltas(absl::string_view field,
     if (column[i] <= kMaxDelta) continue;
     Problem problem = InvalidField(absl::StrCat(field, "[", i, "]"),
                                    absl::StrCat(column[i], "; 0 to ", kMaxDelta, " are allowed"));
-    problem.position = i;
+    problem->position = i;
     return problem;
   }
   return {};

@@ -77,32 +77,32 @@ constexpr absl::string_view kErrorInfoType = "type.googleapis.com/google.rpc.Err
 
 v1::ErrorInfo InfoOf(const Problem& problem, absl::string_view netns) {
   v1::ErrorInfo info;
-  info.set_reason(problem.reason);
+  info.set_reason(problem->reason);
   info.set_domain("tcact");
   auto& metadata = *info.mutable_metadata();
   if (!netns.empty()) metadata["netns"] = Shown(netns);
-  if (!problem.field.empty()) metadata["field"] = problem.field;
-  if (!problem.kind.empty()) metadata["kind"] = problem.kind;
-  if (problem.index != 0) metadata["index"] = absl::StrCat(problem.index);
-  if (problem.position != kNoPosition) metadata["position"] = absl::StrCat(problem.position);
+  if (!problem->field.empty()) metadata["field"] = problem->field;
+  if (!problem->kind.empty()) metadata["kind"] = problem->kind;
+  if (problem->index != 0) metadata["index"] = absl::StrCat(problem->index);
+  if (problem->position != kNoPosition) metadata["position"] = absl::StrCat(problem->position);
   return info;
 }
 
 }  // namespace
 
 Problem InvalidField(absl::string_view field, absl::string_view text) {
-  Problem problem;
-  problem.code = StatusCode::INVALID_ARGUMENT;
-  problem.reason = "INVALID_FIELD";
-  problem.text = absl::StrCat(field, ": ", text);
-  problem.field = std::string(field);
-  return problem;
+  Problem::Parts parts;
+  parts.code = StatusCode::INVALID_ARGUMENT;
+  parts.reason = "INVALID_FIELD";
+  parts.text = absl::StrCat(field, ": ", text);
+  parts.field = std::string(field);
+  return Problem(std::move(parts));
 }
 
 Problem BatchTooLarge(absl::string_view field, int count, int max) {
   Problem problem =
       InvalidField(field, absl::StrCat(count, " entries; 1 to ", max, " are allowed"));
-  problem.reason = "BATCH_TOO_LARGE";
+  problem->reason = "BATCH_TOO_LARGE";
   return problem;
 }
 
@@ -110,57 +110,56 @@ Problem UnknownKind(absl::string_view field, absl::string_view kind) {
   Problem problem =
       InvalidField(field, kind.empty() ? std::string("no kind given")
                                        : absl::StrCat("unknown kind \"", Shown(kind), "\""));
-  problem.reason = "UNKNOWN_KIND";
-  problem.kind = Shown(kind);
+  problem->reason = "UNKNOWN_KIND";
+  problem->kind = Shown(kind);
   return problem;
 }
 
 Problem QuotaExceeded(absl::string_view text) {
-  Problem problem;
-  problem.code = StatusCode::RESOURCE_EXHAUSTED;
-  problem.reason = "QUOTA_EXCEEDED";
-  problem.text = std::string(text);
-  return problem;
+  Problem::Parts parts;
+  parts.code = StatusCode::RESOURCE_EXHAUSTED;
+  parts.reason = "QUOTA_EXCEEDED";
+  parts.text = std::string(text);
+  return Problem(std::move(parts));
 }
 
 Problem NamespaceNotFound(absl::string_view netns) {
-  Problem problem;
-  problem.code = StatusCode::NOT_FOUND;
-  problem.reason = "NAMESPACE_NOT_FOUND";
-  problem.text = netns.empty()
-                     ? std::string("the default namespace holds nothing yet")
-                     : absl::StrCat("namespace \"", Shown(netns), "\": no such namespace");
-  return problem;
+  Problem::Parts parts;
+  parts.code = StatusCode::NOT_FOUND;
+  parts.reason = "NAMESPACE_NOT_FOUND";
+  parts.text = netns.empty() ? std::string("the default namespace holds nothing yet")
+                             : absl::StrCat("namespace \"", Shown(netns), "\": no such namespace");
+  return Problem(std::move(parts));
 }
 
 Problem FromStoreError(const act::Error& error, absl::string_view kind, int position) {
-  Problem problem;
+  Problem::Parts parts;
   const Meaning meaning = MeaningOf(error.code);
-  problem.code = meaning.code;
-  problem.reason = meaning.reason;
+  parts.code = meaning.code;
+  parts.reason = meaning.reason;
   if (!kind.empty() && error.index != 0) {
-    problem.text = absl::StrCat(kind, " index ", error.index, ": ", meaning.text);
+    parts.text = absl::StrCat(kind, " index ", error.index, ": ", meaning.text);
   } else if (!kind.empty()) {
-    problem.text = absl::StrCat(kind, ": ", meaning.text);
+    parts.text = absl::StrCat(kind, ": ", meaning.text);
   } else {
-    problem.text = meaning.text;
+    parts.text = meaning.text;
   }
-  if (error.code == act::Errc::kBadName) problem.field = "netns";
-  problem.kind = std::string(kind);
-  problem.index = error.index;
-  problem.position = position;
-  return problem;
+  if (error.code == act::Errc::kBadName) parts.field = "netns";
+  parts.kind = std::string(kind);
+  parts.index = error.index;
+  parts.position = position;
+  return Problem(std::move(parts));
 }
 
 grpc::Status ToStatus(const Problem& problem, absl::string_view netns) {
   if (problem.ok()) return grpc::Status::OK;
   v1::StatusDetails details;
-  details.set_code(problem.code);
-  details.set_message(problem.text);
+  details.set_code(problem->code);
+  details.set_message(problem->text);
   auto* detail = details.add_details();
   detail->set_type_url(std::string(kErrorInfoType));
   InfoOf(problem, netns).SerializeToString(detail->mutable_value());
-  return grpc::Status(problem.code, problem.text, details.SerializeAsString());
+  return grpc::Status(problem->code, problem->text, details.SerializeAsString());
 }
 
 grpc::Status GoingDown() {

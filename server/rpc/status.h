@@ -7,7 +7,9 @@
 #define TCACT_SERVER_RPC_STATUS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "grpcpp/support/status.h"
@@ -17,17 +19,31 @@ namespace tcact::rpc {
 
 inline constexpr int kNoPosition = -1;
 
-struct [[nodiscard]] Problem {
-  grpc::StatusCode code = grpc::StatusCode::OK;
-  const char* reason = "";  // a literal: "ACTION_EXISTS"
-  std::string text;         // for people; names field, value and range
-  // What it is about; left out of ErrorInfo where unset.
-  std::string field;
-  std::string kind;
-  uint32_t index = 0;
-  int position = kNoPosition;  // in the request's list
+// One pointer, null where there is no problem: it is returned by each step of each operation.
+class [[nodiscard]] Problem {
+ public:
+  struct Parts {
+    grpc::StatusCode code = grpc::StatusCode::UNKNOWN;
+    const char* reason = "";  // a literal: "ACTION_EXISTS"
+    std::string text;         // for people; names field, value and range
+    // What it is about; left out of ErrorInfo where unset.
+    std::string field;
+    std::string kind;
+    uint32_t index = 0;
+    int position = kNoPosition;  // in the request's list
+  };
 
-  bool ok() const { return code == grpc::StatusCode::OK; }
+  // No problem.
+  Problem() = default;
+  explicit Problem(Parts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
+
+  bool ok() const { return parts_ == nullptr; }
+  // REQUIRES: !ok().
+  Parts* operator->() { return parts_.get(); }
+  const Parts* operator->() const { return parts_.get(); }
+
+ private:
+  std::unique_ptr<Parts> parts_;
 };
 
 // A field outside its range, or against a kind's rules (kinds::RuleError): `text` says what is

@@ -9,6 +9,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
+#include "absl/synchronization/mutex.h"
 #include "client/lib/channel.h"
 #include "client/load/action_slot.h"
 #include "client/load/engine.h"
@@ -153,6 +154,8 @@ int Run() {
 }  // namespace tcact::bench
 
 int main(int argc, char** argv) {
+  // As tcactd and tcact-load.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   absl::ParseCommandLine(argc, argv);
   return tcact::bench::Run();
 }

@@ -12,6 +12,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/server.h"
@@ -46,7 +47,7 @@ class StreamCall final : public rpc::Stream {
   }
 
   void Drain() override { context_.TryCancel(); }
-  void CancelIfStalled(absl::Time) override {}
+  void Tick(absl::Time) override {}
 
  private:
   StreamCall(rpc::Loop* loop, Empty::AsyncService* service) : loop_(loop), service_(service) {
@@ -174,6 +175,8 @@ int Serve(const std::string& listen) {
 }  // namespace tcact::bench
 
 int main(int argc, char** argv) {
+  // As tcactd and tcact-load.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   absl::ParseCommandLine(argc, argv);
   return tcact::bench::Serve(absl::GetFlag(FLAGS_listen));
 }

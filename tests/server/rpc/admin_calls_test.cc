@@ -1,10 +1,9 @@
-// The calls of Admin, and health, through a real server.
+// The calls of Admin through a real server.
 #include <unistd.h>
 
 #include <string>
 #include <vector>
 
-#include "grpcpp/generic/generic_stub.h"
 #include "tests/server/rpc/server_fixture.h"
 
 namespace tcact::rpc {
@@ -139,30 +138,6 @@ TEST_F(AdminCallsTest, DeleteNamespaceTakesBoundActionsToo) {
   const grpc::Status status = admin_->DeleteNamespace(&again, request, &response);
   ExpectError(status, StatusCode::NOT_FOUND, "NAMESPACE_NOT_FOUND");
   EXPECT_EQ(InfoOf(status).metadata().at("netns"), "red");
-}
-
-TEST_F(AdminCallsTest, HealthSaysServing) {
-  // The messages by hand, for health.proto is not packaged: an empty HealthCheckRequest asks for
-  // the whole server.
-  grpc::GenericStub stub(channel_);
-  grpc::CompletionQueue queue;
-  grpc::ClientContext context;
-  const grpc::Slice nothing("");
-  const grpc::ByteBuffer request(&nothing, 1);
-  auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
-  call->StartCall();
-  grpc::ByteBuffer reply;
-  grpc::Status status;
-  call->Finish(&reply, &status, this);
-  void* tag = nullptr;
-  bool ok = false;
-  ASSERT_TRUE(queue.Next(&tag, &ok));
-  ASSERT_TRUE(status.ok()) << status.error_message();
-  std::vector<grpc::Slice> slices;
-  ASSERT_TRUE(reply.Dump(&slices).ok());
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(slice.begin(), slice.end());
-  EXPECT_EQ(bytes, "\x08\x01");  // status: SERVING
 }
 
 class FewNamespacesTest : public AdminCallsTest {
