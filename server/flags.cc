@@ -22,7 +22,7 @@ ABSL_FLAG(std::vector<std::string>, listen, {"127.0.0.1:9341"},
 ABSL_FLAG(bool, insecure_listen, false, "Allow plain TCP on addresses other than loopback.");
 ABSL_FLAG(int, cq_threads, 1,
           "Threads that serve, each with a completion queue of its own; 1 to 64.");
-ABSL_FLAG(bool, introspection, true, "Serve reflection and channelz.");
+ABSL_FLAG(bool, introspection, true, "Serve channelz. (Reflection is served always.)");
 ABSL_FLAG(int, drain_seconds, 10,
           "At SIGTERM or SIGINT, wait so long for calls to finish; 0 to 3600.");
 ABSL_FLAG(std::string, store, "memory",
@@ -30,6 +30,8 @@ ABSL_FLAG(std::string, store, "memory",
 ABSL_FLAG(std::string, action_alloc, "slab-merged",
           "Where an action's per-CPU counters come from: per-object, slab or slab-merged.");
 ABSL_FLAG(int, max_namespaces, 65536, "Namespaces that may exist at once; 1 to 1000000.");
+ABSL_FLAG(std::string, devices, "any",
+          "Which devices an action may name: any (a valid name), or host (one that is there).");
 ABSL_FLAG(std::string, log_format, "text", "text or json, one line an event, to standard error.");
 ABSL_FLAG(std::string, log_level, "info", "debug, info, warn, error or off.");
 
@@ -46,7 +48,7 @@ struct Group {
 const std::vector<Group>& Groups() {
   static const auto* groups = new std::vector<Group>{
       {"Serving", {"listen", "insecure_listen", "cq_threads", "introspection", "drain_seconds"}},
-      {"Store", {"store", "action_alloc", "max_namespaces"}},
+      {"Store", {"store", "action_alloc", "max_namespaces", "devices"}},
       {"Log", {"log_format", "log_level"}},
   };
   return *groups;
@@ -163,10 +165,12 @@ bool Collect(Flags* flags) {
   flags->cq_threads = absl::GetFlag(FLAGS_cq_threads);
   flags->max_namespaces = static_cast<uint32_t>(absl::GetFlag(FLAGS_max_namespaces));
   flags->drain = absl::Seconds(absl::GetFlag(FLAGS_drain_seconds));
+  flags->host_devices = absl::GetFlag(FLAGS_devices) == "host";
   flags->introspection = absl::GetFlag(FLAGS_introspection);
   return ReadListen(&flags->listen) &&
          ReadAllocMode(absl::GetFlag(FLAGS_action_alloc), &flags->alloc_mode) &&
          OneOf("store", flags->store, {"memory"}) &&
+         OneOf("devices", absl::GetFlag(FLAGS_devices), {"any", "host"}) &&
          OneOf("log_format", absl::GetFlag(FLAGS_log_format), {"text", "json"}) &&
          OneOf("log_level", flags->log_level, {"debug", "info", "warn", "error", "off"}) &&
          InRange("cq_threads", flags->cq_threads, 1, 64) &&

@@ -23,6 +23,8 @@ struct Flags {
   std::string log_level;
   int cq_threads = 1;
   uint32_t max_namespaces = 0;
+  // Actions may name devices of the host only.
+  bool host_devices = false;
   absl::Duration drain;
   bool introspection = true;
 };

@@ -7,6 +7,7 @@
 #include "server/flags.h"
 #include "server/process.h"
 #include "server/rpc/context.h"
+#include "server/rpc/devices.h"
 #include "server/rpc/server.h"
 #include "spdlog/spdlog.h"
 
@@ -35,7 +36,8 @@ int Run(const Flags& flags) {
   RaiseFileLimit();
   StopDeadlockSearch();
 
-  const rpc::KindTable kinds;
+  const rpc::HostDevices host_devices;
+  const rpc::KindTable kinds(flags.host_devices ? &host_devices : nullptr);
   act::Store store(StoreOptionsOf(flags, kinds));
   rpc::Context context;
   context.store = &store;

@@ -27,7 +27,7 @@ void Session::ErrText(absl::string_view text) {
 
 Outcome Session::Fail(const kinds::ParseError& error) {
   ErrText(error.text);
-  Outcome outcome = kFailed;
+  Outcome outcome{.code = error.code};
   outcome.exit = error.then == kinds::ParseError::Then::kExit;
   return outcome;
 }

@@ -25,12 +25,15 @@ bool IsVerdict(absl::string_view word) {
 }
 
 // The kind that the word under the cursor names; past it, unless it belongs to gact's own words.
-const Kind* TakeKind(Words* words) {
+// *known is false if the word is neither a kind nor a verdict, which gact stands for.
+const Kind* TakeKind(Words* words, bool* known) {
+  *known = true;
   if (!IsVerdict(words->Peek())) {
     if (const Kind* kind = FindKind(words->Peek())) {
       words->Skip();
       return kind;
     }
+    *known = false;
     if (words->Matches(kGact)) words->Skip();
   }
   return FindKind(kGact);
@@ -98,13 +101,20 @@ ParseError BadValue(ParseError error, Words* words, size_t start) {
 // The action under the cursor. *cookie is the one that holds, and may change.
 ParseError ParseAction(Words* words, std::string* cookie, v1::Action* action) {
   const size_t start = words->position();
-  const Kind* kind = TakeKind(words);
+  const std::string word(words->Peek());
+  bool known = false;
+  const Kind* kind = TakeKind(words, &known);
   // Without gact there is nothing to fall back on.
   if (kind == nullptr) return ParseError::Exit("gact is not among the kinds of this program\n");
   action->set_kind(std::string(kind->name()));
   if (ParseError error = kind->Parse(words, action)) {
     if (error.then == ParseError::Then::kReturn) error.text += "bad action parsing\n";
     return BadValue(std::move(error), words, start);
+  }
+  // tc sends gact's words under the unknown name, and the kernel looks for a module.
+  if (!known) {
+    return ParseError::Return(absl::StrCat("Error: Failed to load TC action module.\n\"", word,
+                                           "\" is no action that this program knows.\n"));
   }
   if (ParseError error = ParseCookie(words, cookie)) return error;
   action->set_cookie(*cookie);

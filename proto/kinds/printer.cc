@@ -7,7 +7,16 @@ namespace tcact::kinds {
 
 void Printer::Hex(absl::string_view key, const absl::FormatSpec<uint64_t>& format, uint64_t value) {
   if (json_) {
-    JsonString(key, absl::StrCat("0x", absl::Hex(value)));
+    JsonString(key, absl::StrFormat("%#x", value));
+  } else {
+    absl::StrAppendFormat(out_, format, value);
+  }
+}
+
+void Printer::HexDigits(absl::string_view key, const absl::FormatSpec<uint64_t>& format,
+                        uint64_t value) {
+  if (json_) {
+    JsonString(key, absl::StrFormat("%x", value));
   } else {
     absl::StrAppendFormat(out_, format, value);
   }
@@ -28,6 +37,12 @@ void Printer::Flag(absl::string_view key, absl::string_view text) {
   } else {
     Text(text);
   }
+}
+
+void Printer::Null(absl::string_view key, absl::string_view text) {
+  if (!json_) return Text(text);
+  Begin(key);
+  out_->append("null");
 }
 
 void Printer::OpenObject(absl::string_view key) { Open(key, '{'); }

@@ -67,13 +67,17 @@ class Printer {
       absl::StrAppendFormat(out_, format, value);
     }
   }
-  // A number that JSON holds as the string "0x1f".
+  // A number that JSON holds as the string "0x1f", 0 as "0".
   void Hex(absl::string_view key, const absl::FormatSpec<uint64_t>& format, uint64_t value);
+  // A number that JSON holds as the string "1f".
+  void HexDigits(absl::string_view key, const absl::FormatSpec<uint64_t>& format, uint64_t value);
   // A size in bytes: "10Kb" in text (as the format's %s), the number in JSON.
   void Size(absl::string_view key, const absl::FormatSpec<absl::string_view>& format,
             uint64_t bytes);
   // A flag that is set: `text`, or true.
   void Flag(absl::string_view key, absl::string_view text);
+  // A flag that is set, where tc's JSON has null for it: `text`, or null.
+  void Null(absl::string_view key, absl::string_view text);
 
   // --- text only ---
 

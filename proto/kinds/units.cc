@@ -55,6 +55,12 @@ constexpr Unit kSizeUnits[] = {
     {"gbit", kKi* kKi* kKi / 8},
 };
 
+// In nanoseconds.
+constexpr Unit kTimeUnits[] = {
+    {"s", 1e9},  {"sec", 1e9},  {"secs", 1e9},  {"ms", 1e6}, {"msec", 1e6}, {"msecs", 1e6},
+    {"us", 1e3}, {"usec", 1e3}, {"usecs", 1e3}, {"ns", 1},   {"nsec", 1},   {"nsecs", 1},
+};
+
 // Ticks in a second: 64 ns each.
 constexpr double kTicksPerSecond = 1e9 / 64;
 
@@ -112,6 +118,15 @@ bool ParseSize32(absl::string_view word, uint32_t* bytes) {
   return ParseWithUnit(word, kSizeUnits, &value) && ToUnsigned(value, bytes);
 }
 
+bool ParseTime(absl::string_view word, int64_t* ns) {
+  double value = 0;
+  if (!ParseWithUnit(word, kTimeUnits, &value)) return false;
+  const double limit = std::ldexp(1.0, std::numeric_limits<int64_t>::digits);
+  if (value < -limit || value >= limit) return false;
+  *ns = static_cast<int64_t>(value);
+  return true;
+}
+
 bool ParseSizeAndCell(absl::string_view word, uint64_t* bytes, int* cell_log) {
   const size_t slash = word.find('/');
   if (!ParseSize(word.substr(0, slash), bytes)) return false;
@@ -139,6 +154,14 @@ std::string FormatRate(uint64_t bytes_per_second) {
     ++prefix;
   }
   return absl::StrCat(rate, kPrefixes[prefix], "bit");
+}
+
+std::string FormatTime(int64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (value >= 1e9) return absl::StrFormat("%.3gs", value / 1e9);
+  if (value >= 1e6) return absl::StrFormat("%.3gms", value / 1e6);
+  if (value >= 1e3) return absl::StrFormat("%.3gus", value / 1e3);
+  return absl::StrCat(ns, "ns");
 }
 
 std::string FormatSize(uint64_t bytes) {

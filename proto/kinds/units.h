@@ -26,10 +26,17 @@ bool ParseSize32(absl::string_view word, uint32_t* bytes);
 // without a cell. False also on a cell that is no power of 2 (1 to 2^30).
 bool ParseSizeAndCell(absl::string_view word, uint64_t* bytes, int* cell_log);
 
+// A time to nanoseconds, without its fraction: a number with s, sec, secs, ms, msec, msecs, us,
+// usec, usecs, ns, nsec, nsecs, or none (ns); in any case. False on another unit or beyond the
+// type.
+bool ParseTime(absl::string_view word, int64_t* ns);
+
 // "1Mbit", "0bit".
 std::string FormatRate(uint64_t bytes_per_second);
 // "10Kb", "4Gb", "1500b".
 std::string FormatSize(uint64_t bytes);
+// "1.5s", "200ms", "10us", "7ns": three digits, but all of nanoseconds.
+std::string FormatTime(int64_t ns);
 
 // The kernel measures a burst as the time that it takes at its rate, in ticks of 64 ns held in 32
 // bits; what tc prints has been through that. `rate` is in bytes (or packets) a second and more

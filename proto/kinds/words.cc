@@ -46,6 +46,10 @@ ParseError ParseError::Incomplete() {
   return Exit("Command line is not complete. Try option \"help\"\n");
 }
 
+ParseError ParseError::Missing(absl::string_view what) {
+  return Exit(absl::StrCat("Error: argument \"", what, "\" is required\n"));
+}
+
 ParseError ParseError::Invalid(absl::string_view what, absl::string_view word) {
   return Exit(absl::StrCat("Error: argument \"", word, "\" is wrong: ", what, "\n"));
 }
@@ -74,12 +78,19 @@ bool ParseU16(absl::string_view word, int base, uint16_t* out) { return ParseAs(
 bool ParseU32(absl::string_view word, int base, uint32_t* out) { return ParseAs(word, base, out); }
 bool ParseU64(absl::string_view word, int base, uint64_t* out) { return ParseAs(word, base, out); }
 
-bool ParseInt(absl::string_view word, int base, int* out) {
+bool ParseS64(absl::string_view word, int base, int64_t* out) {
   const std::string text(word);
   char* end = nullptr;
   errno = 0;
-  const long long value = std::strtoll(text.c_str(), &end, base);
+  const int64_t value = std::strtoll(text.c_str(), &end, base);
   if (end == text.c_str() || end != text.c_str() + text.size() || errno == ERANGE) return false;
+  *out = value;
+  return true;
+}
+
+bool ParseInt(absl::string_view word, int base, int* out) {
+  int64_t value = 0;
+  if (!ParseS64(word, base, &value)) return false;
   if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
     return false;
   }

@@ -27,22 +27,28 @@ struct [[nodiscard]] ParseError {
     kNone,
     // The caller goes on, as after any failed command.
     kReturn,
-    // The process ends with 255.
+    // The process ends with `code`.
     kExit,
   };
   Then then = Then::kNone;
   // For stderr, line ends included. May be empty: some refusals of tc are silent.
   std::string text;
+  // The exit code of the command, unless another command of a batch follows.
+  int code = 255;
 
   explicit operator bool() const { return then != Then::kNone; }
 
   static ParseError Return(std::string text) { return {Then::kReturn, std::move(text)}; }
-  static ParseError Exit(std::string text) { return {Then::kExit, std::move(text)}; }
+  static ParseError Exit(std::string text, int code = 255) {
+    return {Then::kExit, std::move(text), code};
+  }
 
   // A value is missing at the end of the words. Exits.
   static ParseError Incomplete();
   // `word` is no good as `what`. Exits.
   static ParseError Invalid(absl::string_view what, absl::string_view word);
+  // `what` must be given. Exits.
+  static ParseError Missing(absl::string_view what);
   // `what` was given before; `word` is its second value. Exits.
   static ParseError Duplicate(absl::string_view what, absl::string_view word);
 };
@@ -90,6 +96,7 @@ bool ParseU16(absl::string_view word, int base, uint16_t* out);
 bool ParseU32(absl::string_view word, int base, uint32_t* out);
 bool ParseU64(absl::string_view word, int base, uint64_t* out);
 bool ParseInt(absl::string_view word, int base, int* out);
+bool ParseS64(absl::string_view word, int base, int64_t* out);
 
 // Hexadecimal digits, an even number of them, to bytes. False on anything else.
 bool ParseHex(absl::string_view word, std::string* bytes);

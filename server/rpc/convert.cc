@@ -58,7 +58,8 @@ void WriteBasics(const KindTable& kinds, const act::Snapshot& snapshot, int64_t 
 
 }  // namespace
 
-KindTable::KindTable() : by_name_(kinds::AllKinds()) {
+KindTable::KindTable(const kinds::Devices* devices)
+    : by_name_(kinds::AllKinds()), devices_(devices) {
   for (const kinds::Kind* kind : by_name_) {
     TCACT_CHECK(kind->field_number() > 0 && kind->field_number() < act::kMaxKind,
                 "a kind's number fits the core");
@@ -133,6 +134,7 @@ Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v
   }
   kinds::RuleContext context;
   context.in_filter = in_filter;
+  context.devices = kinds.devices();
   if (const kinds::RuleError error = kind->Normalize(context, action)) {
     Problem problem = InvalidField(place.Field(error.field), error.text);
     problem->kind = std::string(kind->name());

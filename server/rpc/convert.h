@@ -19,11 +19,15 @@
 
 namespace tcact::rpc {
 
-// The registered kinds by their numbers: an array access on the way of every operation.
+// The registered kinds by their numbers, an array access on the way of every operation; and what
+// their rules depend on.
 class KindTable {
  public:
-  // All of kinds::AllKinds(). Aborts on a number that the core has no room for.
-  KindTable();
+  // All of kinds::AllKinds(). Aborts on a number that the core has no room for. `devices`, which
+  // must outlive the table, are those that actions may name; null: any.
+  explicit KindTable(const kinds::Devices* devices = nullptr);
+
+  const kinds::Devices* devices() const { return devices_; }
 
   // Null if there is none.
   const kinds::Kind* Find(int number) const {
@@ -41,6 +45,7 @@ class KindTable {
  private:
   std::array<const kinds::Kind*, act::kMaxKind> by_number_{};
   std::vector<const kinds::Kind*> by_name_;
+  const kinds::Devices* const devices_;
 };
 
 // Where an action or a key stands in its request, for errors.

@@ -8,6 +8,7 @@ cleaning up, and may run at the same time.
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
 import itertools
 import json
 import os
@@ -62,15 +63,37 @@ def kinds_named(command):
     return found
 
 
+# Runs a command in a network namespace of its own that has the devices which cases speak of. Not all kernels have dummy
+# devices; what they are made of does not matter here.
+IN_A_NETWORK_WITH_DEVICES = [
+    "unshare", "-n", "sh", "-c",
+    'for name in dummy0 dummy1 dummy7; do ip link add "$name" type bridge || exit 1; done; exec "$@"', "sh"]
+
+
+@functools.cache
+def can_make_devices():
+    """Whether this machine lets us make a network namespace and devices in it."""
+    try:
+        return subprocess.run([*IN_A_NETWORK_WITH_DEVICES, "true"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False
+
+
 class Server:
     """A tcactd on a unix socket in a temporary folder; ended by its process id."""
 
     def __init__(self, binary, folder):
+        self.has_devices = can_make_devices()
+        inside, devices = ([], "any")
+        if self.has_devices:
+            inside, devices = (IN_A_NETWORK_WITH_DEVICES, "host")
         self.address = f"unix:{folder}/tcactd.sock"
         self._log_path = os.path.join(folder, "tcactd.log")
         with open(self._log_path, "wb") as log:
             self._process = subprocess.Popen(
-                [binary, f"--listen={self.address}", "--store=memory", "--drain-seconds=1"],
+                [*inside, binary, f"--listen={self.address}", "--store=memory", "--drain-seconds=1",
+                 f"--devices={devices}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def wait_until_serving(self, command):
@@ -109,6 +132,8 @@ class Bench:
         self._server = None
         self.folder = None
         self.kinds = frozenset()
+        # Whether the server knows which devices there are.
+        self.has_devices = False
 
     def __enter__(self):
         program = shutil.which(self._tc[0])
@@ -123,6 +148,7 @@ class Bench:
             if self._server_address is None and self._server_binary is not None:
                 self._server = Server(os.path.abspath(self._server_binary), self.folder)
                 self._server_address = self._server.address
+                self.has_devices = self._server.has_devices
                 self._server.wait_until_serving(self._tc)
             self.kinds = frozenset(self._kinds or self._ask_kinds())
         except BaseException:

@@ -34,6 +34,9 @@ NOT_IN_A_STORE = (
     (re.compile(r"\bip\s+(link|addr|route)\b"), "needs ip {}"),
     (re.compile(r"\b(setpriv|busybox)\b"), "needs {}"),
 )
+# A file of the recording machine.
+FILE = re.compile(r"\b(?:object-file|obj|bytecode-file|bcf)\s+(\S+)")
+CANNOT_FIND_DEVICE = re.compile(r"Cannot find device")
 LACKED_A_TOOL = re.compile(r"\b(\w+): (?:command )?not found")
 CHANGES = re.compile(r"\b(add|change|replace|append|del|delete|flush)\b")
 FLUSH = re.compile(r"\s*tc(?:\s+-\w+)*\s+actions?\s+flush\s+action\s+(\w+)\s*$")
@@ -96,7 +99,7 @@ def read_sections(path):
     return sections
 
 
-def reason_to_skip(entry, kinds):
+def reason_to_skip(entry, kinds, has_devices):
     """Why a command cannot be replayed against a store with `kinds`, whatever came before it; or None."""
     for pattern, reason in NOT_IN_A_STORE:
         match = pattern.search(entry["cmd"])
@@ -105,6 +108,11 @@ def reason_to_skip(entry, kinds):
     match = LACKED_A_TOOL.search(entry["err"])
     if match:
         return f"the recording machine had no {match.group(1)}"
+    match = FILE.search(entry["cmd"])
+    if match and entry["rc"] == 0 and not os.path.exists(match.group(1)):
+        return "needs a file of the recording machine"
+    if CANNOT_FIND_DEVICE.search(entry["err"]) and not has_devices:
+        return "this machine lets us make no devices, so none is missing"
     missing = harness.kinds_named(entry["cmd"]) - kinds
     if missing:
         return f"kind {sorted(missing)[0]}"
@@ -143,7 +151,7 @@ class SectionRun:
 
     def _step(self, entry):
         name = f"[{self._name}] {entry['cmd']}"
-        reason = reason_to_skip(entry, self._bench.kinds)
+        reason = reason_to_skip(entry, self._bench.kinds, self._bench.has_devices)
         if reason:
             self._tainted |= kinds_changed(entry)
             return Outcome(name, "skipped", reason)

@@ -49,11 +49,20 @@ TEST(Actions, OfSeveralKindsInOneList) {
 }
 
 TEST(Actions, AVerdictInPlaceOfAKindIsGact) {
-  for (const char* text : {"action pass index 8", "action pas index 8", "action ga pass index 8"}) {
+  for (const char* text : {"action pass index 8", "action pas index 8"}) {
     const auto actions = Parsed(text);
     ASSERT_EQ(actions.size(), 1u) << text;
     EXPECT_EQ(actions[0].gact().verdict().type(), v1::Verdict::TYPE_PASS) << text;
     EXPECT_EQ(actions[0].index(), 8u) << text;
+  }
+}
+
+TEST(Actions, OfAnUnknownKindAreRefusedAsByTheKernel) {
+  for (const char* text : {"action ga pass index 8", "action nosuch pass", "action index 8"}) {
+    Words words = Words::Split(text);
+    std::vector<v1::Action> actions;
+    const ParseError error = ParseActions(&words, &actions);
+    EXPECT_TRUE(error) << text;
   }
 }
 

@@ -1,6 +1,7 @@
 // What holds for every kind: these tests need no change when one is added.
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
@@ -49,6 +50,9 @@ std::string Printed(const Kind& kind, const v1::Action& action, const PrintOptio
   out.CloseObject();
   return text;
 }
+
+// tc's JSON of these does not say which kind it is.
+std::set<absl::string_view> WithoutKindInJson() { return {"gate", "nat", "simple", "skbmod"}; }
 
 TEST(Registry, HasTheKindsOfTheOneofAndNoOther) {
   ASSERT_NE(Params(), nullptr);
@@ -138,11 +142,12 @@ TEST(EveryKind, RefusesBytesThatAreNoneOfIts) {
   }
 }
 
-TEST(EveryKind, ReadsNoWordsAsIncomplete) {
+TEST(EveryKind, ReadsNoWordsAsIncompleteUnlessNoneAreNeeded) {
+  const std::set<absl::string_view> complete = {"connmark", "ct", "ctinfo"};
   for (const Kind* kind : AllKinds()) {
     Words words({});
     v1::Action action;
-    EXPECT_TRUE(kind->Parse(&words, &action)) << kind->name();
+    EXPECT_EQ(!kind->Parse(&words, &action), complete.count(kind->name()) != 0) << kind->name();
   }
 }
 
@@ -187,13 +192,15 @@ TEST(EveryKind, PrintsTextThatEndsItsLineAndJsonWithKindAndIndex) {
     PrintOptions options;
     options.stats = true;
     const std::string text = Printed(kind, action, options);
-    EXPECT_EQ(text.back(), '\n');
+    // bpf leaves a blank before the line that follows.
+    EXPECT_EQ(text[text.find_last_not_of(' ')], '\n');
     EXPECT_NE(text.find("ref 3 bind 2"), std::string::npos) << text;
     EXPECT_NE(text.find("installed 0 sec used 0 sec"), std::string::npos) << text;
     options.json = true;
     const std::string json = Printed(kind, action, options);
     EXPECT_EQ(json.find('\n'), std::string::npos) << json;
-    EXPECT_NE(json.find("{\"kind\":\"" + std::string(kind.name()) + "\""), std::string::npos);
+    const bool named = json.find("{\"kind\":\"" + std::string(kind.name()) + "\"") == 0;
+    EXPECT_EQ(named, WithoutKindInJson().count(kind.name()) == 0) << json;
     EXPECT_NE(json.find("\"index\":7"), std::string::npos) << json;
     EXPECT_NE(json.find("\"ref\":3,\"bind\":2"), std::string::npos) << json;
   });

@@ -99,5 +99,23 @@ TEST(Printer, JsonStringsAreEscaped) {
   EXPECT_EQ(text, "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001'\\u0000\"");
 }
 
+TEST(Printer, HasNullsAndAZeroInHexadecimalAsTcHasThem) {
+  std::string text;
+  Printer out(PrintOptions(), &text);
+  out.Null("flag", "flag ");
+  out.Hex("type", "type %#X ", 0);
+  out.Hex("type", "type %#X", 0xed3e);
+  EXPECT_EQ(text, "flag type 0 type 0XED3E");
+  std::string json;
+  PrintOptions options;
+  options.json = true;
+  Printer json_out(options, &json);
+  json_out.OpenObject();
+  json_out.Null("flag", "flag ");
+  json_out.Hex("type", "type %#X ", 0);
+  json_out.CloseObject();
+  EXPECT_EQ(json, "{\"flag\":null,\"type\":\"0\"}");
+}
+
 }  // namespace
 }  // namespace tcact::kinds
