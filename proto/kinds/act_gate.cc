@@ -228,8 +228,8 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
     return {
         "sched-entry open 100ms",
         "clockid CLOCK_TAI sched-entry open 200000000ns -1 8000000b sched-entry close 100000000",
-        "base-time 200s cycle-time 600ms cycle-time-ext 20s clockid MONOTONIC "
-        "sched-entry OPEN 100us 3 1000 index 4",
+        "base-time 200s cycle-time 600ms clockid MONOTONIC sched-entry OPEN 100us 3 1000 index 4",
+        "cycle-time-ext 20s sched-entry close 1",
         "priority 7 flags 0x1 clockid CLOCK_BOOTTIME sched-entry close 1s drop",
         "priority -5 clockid clock_realtime sched-entry open 1 -1 -1 jump 1"};
   }

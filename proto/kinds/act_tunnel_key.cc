@@ -150,13 +150,12 @@ class TunnelKeyKind : public KindOf<TunnelKey, v1::Action::kTunnelKeyFieldNumber
       return ParseAddress(words, key->mutable_src_ip());
     } else if (words->Matches("dst_ip")) {
       return ParseAddress(words, key->mutable_dst_ip());
-    } else if (words->Matches("id") || words->Matches("dst_port")) {
+    } else if (words->Matches("id") || words->Matches("dst_port") || words->Matches("tos") ||
+               words->Matches("ttl")) {
       return ParseNumber(words, key);
     } else if (words->Matches("geneve_opts") || words->Matches("vxlan_opts") ||
                words->Matches("erspan_opts")) {
       return ParseTunnelOptions(words, key);
-    } else if (words->Matches("tos") || words->Matches("ttl")) {
-      return ParseNumber(words, key);
     } else if (words->Matches("csum")) {
       key->set_no_csum(false);
     } else if (words->Matches("nocsum")) {

@@ -37,7 +37,8 @@ struct Known {
 
 // All instructions that the kernel takes.
 constexpr Known kKnown[] = {
-    {BPF_ALU | BPF_ADD | BPF_K, Rule::kNone},
+    // BPF_K is 0.
+    {BPF_ALU | BPF_ADD, Rule::kNone},
     {BPF_ALU | BPF_ADD | BPF_X, Rule::kNone},
     {BPF_ALU | BPF_SUB | BPF_K, Rule::kNone},
     {BPF_ALU | BPF_SUB | BPF_X, Rule::kNone},

@@ -117,5 +117,28 @@ TEST(Printer, HasNullsAndAZeroInHexadecimalAsTcHasThem) {
   EXPECT_EQ(json, "{\"flag\":null,\"type\":\"0\"}");
 }
 
+std::string Quoted(absl::string_view text) {
+  PrintOptions options;
+  options.json = true;
+  std::string json;
+  Printer(options, &json).JsonString("", text);
+  return json;
+}
+
+TEST(JsonString, KeepsUtf8AndEscapesWhatItMust) {
+  EXPECT_EQ(Quoted("a\"b\\c\n\t\x01"), "\"a\\\"b\\\\c\\n\\t\\u0001\"");
+  EXPECT_EQ(Quoted("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
+            "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
+}
+
+TEST(JsonString, TurnsEachByteThatIsNoUtf8IntoACharacter) {
+  // A lone byte, a cut one, an overlong slash, a surrogate, one beyond the last character.
+  EXPECT_EQ(Quoted("\xff"), "\"\\u00ff\"");
+  EXPECT_EQ(Quoted("x\xc3"), "\"x\\u00c3\"");
+  EXPECT_EQ(Quoted("\xc0\xaf"), "\"\\u00c0\\u00af\"");
+  EXPECT_EQ(Quoted("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"");
+  EXPECT_EQ(Quoted("\xf4\x90\x80\x80"), "\"\\u00f4\\u0090\\u0080\\u0080\"");
+}
+
 }  // namespace
 }  // namespace tcact::kinds
