@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests. On a fresh Debian 12 machine as root it installs what it needs first.
 #   ./tests/run.sh          build, unit, model, stress and conformance tests, lint
-#   ./tests/run.sh --full   the same, then the core and the server under ASan+UBSan and the core under TSan
+#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the core under TSan, the fuzzers, and a kind more
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -56,6 +56,8 @@ step "conformance" conformance
 if $full; then
   step "asan" bazel test --config=asan //tests/...
   step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
+  step "fuzz" ./tests/fuzz/run.sh 60
+  step "twentieth kind" ./tests/architecture/twentieth_kind.sh
 fi
 
 printf '\n'
