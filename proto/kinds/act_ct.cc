@@ -1,9 +1,11 @@
 // ct: sends the packet through connection tracking.
-#include <array>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "proto/kinds/addresses.h"
 #include "proto/kinds/kind.h"
@@ -19,42 +21,45 @@ using v1::Verdict;
 constexpr uint32_t kMaxU16 = 0xffff;
 constexpr uint32_t kAllBits = 0xffffffff;
 constexpr size_t kLabelBytes = 16;
-constexpr size_t kMaxHelperName = 15;
 // What tc reads a helper's words with.
 constexpr size_t kMaxHelperWord = 31;
 // The kernel's address families.
 constexpr uint32_t kFamilyIpv4 = 2;
 constexpr uint32_t kFamilyIpv6 = 10;
-constexpr uint32_t kMaxProtocol = 0xff;
+constexpr uint32_t kTcp = 6;
+constexpr uint32_t kUdp = 17;
 
-struct Protocol {
+// A helper of the kernel: what it can follow, and whether it can when addresses are translated.
+struct KnownHelper {
   absl::string_view name;
-  uint32_t number;
+  bool ipv4;
+  bool ipv6;
+  bool tcp;
+  bool udp;
+  bool nat;
 };
 
-// Those that connection tracking has helpers for, and their neighbours.
-constexpr Protocol kProtocols[] = {
-    {"icmp", 1}, {"tcp", 6},        {"udp", 17},   {"dccp", 33},
-    {"gre", 47}, {"ipv6-icmp", 58}, {"sctp", 132}, {"udplite", 136},
+constexpr KnownHelper kHelpers[] = {
+    {"amanda", true, true, false, true, true},       {"ftp", true, true, true, false, true},
+    {"H.245", true, true, false, true, false},       {"irc", true, false, true, false, true},
+    {"netbios-ns", true, false, false, true, false}, {"pptp", true, false, true, false, false},
+    {"Q.931", true, true, true, false, false},       {"RAS", true, true, false, true, false},
+    {"sane", true, true, true, false, false},        {"sip", true, true, true, true, true},
+    {"snmp", true, false, false, true, false},       {"tftp", true, true, false, true, true},
 };
 
 bool ReadProtocol(absl::string_view word, uint32_t* number) {
-  for (const Protocol& protocol : kProtocols) {
-    if (protocol.name != word) continue;
-    *number = protocol.number;
-    return true;
-  }
   uint8_t value = 0;
-  if (!ParseU8(word, 10, &value)) return false;
-  *number = value;
-  return true;
-}
-
-std::string FormatProtocol(uint32_t number) {
-  for (const Protocol& protocol : kProtocols) {
-    if (protocol.number == number) return std::string(protocol.name);
+  if (word == "tcp" || word == "TCP") {
+    *number = kTcp;
+  } else if (word == "udp" || word == "UDP") {
+    *number = kUdp;
+  } else if (ParseU8(word, 10, &value)) {
+    *number = value;
+  } else {
+    return false;
   }
-  return absl::StrCat("ipproto-", number);
+  return true;
 }
 
 // --- words ---
@@ -68,17 +73,9 @@ std::pair<absl::string_view, absl::string_view> SplitRange(absl::string_view wor
 
 ParseError ParseAddresses(absl::string_view word, Ct::Nat* nat) {
   const auto [first, last] = SplitRange(word);
-  if (!ParseIp(first, IpFamily::kAny, nat->mutable_address_min())) {
-    return ParseError::Exit(
-        absl::StrCat("Error: any valid address is expected rather than \"", first, "\".\n"), 1);
-  }
+  if (ParseError error = RequireIp(first, IpFamily::kAny, nat->mutable_address_min())) return error;
   const bool ipv4 = nat->address_min().size() == kIpv4Bytes;
-  if (!ParseIp(last, ipv4 ? IpFamily::kIpv4 : IpFamily::kIpv6, nat->mutable_address_max())) {
-    return ParseError::Exit(absl::StrCat("Error: ", ipv4 ? "inet" : "inet6",
-                                         " address is expected rather than \"", last, "\".\n"),
-                            1);
-  }
-  return {};
+  return RequireIp(last, ipv4 ? IpFamily::kIpv4 : IpFamily::kIpv6, nat->mutable_address_max());
 }
 
 ParseError ParsePorts(absl::string_view word, Ct::Nat* nat) {
@@ -105,7 +102,7 @@ bool ReadMark(absl::string_view word, Ct* ct) {
   return true;
 }
 
-// Hexadecimal digits, as tc: a last single one is dropped.
+// Hexadecimal digits, as tc: a last single one is dropped. Zeros follow them, up to the length.
 ParseError ReadLabelPart(absl::string_view word, absl::string_view what, std::string* bytes) {
   if (word.size() > 2 * kLabelBytes) {
     return ParseError::Invalid(absl::StrCat(word.size(), " Max allowed size ", 2 * kLabelBytes),
@@ -114,6 +111,7 @@ ParseError ReadLabelPart(absl::string_view word, absl::string_view what, std::st
   if (!ParseHex(word.substr(0, word.size() / 2 * 2), bytes)) {
     return ParseError::Invalid(absl::StrCat("ct: ", what, " must be a hex string\n"), word);
   }
+  bytes->resize(kLabelBytes);
   return {};
 }
 
@@ -160,7 +158,8 @@ void NormalizeMark(Ct* ct) {
   }
 }
 
-// Brings a label into normal form: 16 bytes, zeros at the end.
+// As the kernel: zeros fill up to the length; without bits to set there is no label. The mask of
+// all bits is the default and not kept.
 RuleError NormalizeLabel(Ct* ct) {
   if (ct->label().size() > kLabelBytes) {
     return OutOfRange("ct.label", absl::StrCat(ct->label().size(), " bytes"), 0, kLabelBytes);
@@ -169,16 +168,19 @@ RuleError NormalizeLabel(Ct* ct) {
     return OutOfRange("ct.label_mask", absl::StrCat(ct->label_mask().size(), " bytes"), 0,
                       kLabelBytes);
   }
-  const std::string all(kLabelBytes, '\xff');
-  if (!ct->label().empty() && ct->label_mask().empty()) ct->set_label_mask(all);
-  ct->mutable_label_mask()->resize(ct->label().empty() ? 0 : kLabelBytes);
-  if (ct->label().empty() || ct->label_mask().find_first_not_of('\0') == std::string::npos) {
-    ct->clear_label();
+  if (ct->label().empty()) {
     ct->clear_label_mask();
     return {};
   }
   ct->mutable_label()->resize(kLabelBytes);
-  if (ct->label_mask() == all) ct->clear_label_mask();
+  if (ct->label_mask().empty()) return {};
+  ct->mutable_label_mask()->resize(kLabelBytes);
+  if (ct->label_mask().find_first_not_of('\0') == std::string::npos) {
+    ct->clear_label();
+    ct->clear_label_mask();
+  } else if (ct->label_mask().find_first_not_of('\xff') == std::string::npos) {
+    ct->clear_label_mask();
+  }
   return {};
 }
 
@@ -204,26 +206,51 @@ RuleError NormalizeNat(Ct* ct) {
                          "; both none, 4 (IPv4) or 16 (IPv6)"),
             {}};
   }
-  if (nat->port_max() == 0) nat->set_port_max(nat->port_min());
+  if (!nat->has_port_min()) {
+    nat->clear_port_max();
+    return {};
+  }
+  if (!nat->has_port_max()) nat->set_port_max(nat->port_min());
   if (nat->port_min() > kMaxU16) return OutOfRange("ct.nat.port_min", nat->port_min(), 0, kMaxU16);
   if (nat->port_max() > kMaxU16) return OutOfRange("ct.nat.port_max", nat->port_max(), 0, kMaxU16);
   return {};
 }
 
+std::string NamesOfHelpers() {
+  return absl::StrJoin(kHelpers, ", ", [](std::string* out, const KnownHelper& helper) {
+    absl::StrAppend(out, helper.name);
+  });
+}
+
+// A helper that the kernel has for the family and the protocol.
 RuleError CheckHelper(const Ct& ct) {
   if (!ct.has_helper()) return {};
   const Ct::Helper& helper = ct.helper();
-  if (helper.family() != kFamilyIpv4 && helper.family() != kFamilyIpv6) {
-    return {"ct.helper.family", absl::StrCat(helper.family(), "; 2 (IPv4) or 10 (IPv6)"), {}};
+  const auto refused = [](absl::string_view field, std::string text) -> RuleError {
+    return {absl::StrCat("ct.helper.", field), std::move(text),
+            "Error: act_ct: Failed to add helper."};
+  };
+  const auto* known =
+      std::find_if(std::begin(kHelpers), std::end(kHelpers),
+                   [&](const KnownHelper& candidate) { return candidate.name == helper.name(); });
+  if (known == std::end(kHelpers)) {
+    return refused("name",
+                   absl::StrCat("\"", absl::CHexEscape(helper.name().substr(0, kLabelBytes)),
+                                "\" is no helper; ", NamesOfHelpers(), " are allowed"));
   }
-  if (helper.protocol() > kMaxProtocol) {
-    return OutOfRange("ct.helper.protocol", helper.protocol(), 0, kMaxProtocol);
+  if (!(helper.family() == kFamilyIpv4 && known->ipv4) &&
+      !(helper.family() == kFamilyIpv6 && known->ipv6)) {
+    return refused("family", absl::StrCat(helper.family(), "; ", known->name, " has 2 (IPv4)",
+                                          known->ipv6 ? " and 10 (IPv6)" : ""));
   }
-  if (helper.name().empty() || helper.name().size() > kMaxHelperName ||
-      helper.name().find('\0') != std::string::npos) {
-    return {"ct.helper.name",
-            absl::StrCat(helper.name().size(), " bytes; 1 to ", kMaxHelperName, " without zeros"),
-            {}};
+  if (!(helper.protocol() == kTcp && known->tcp) && !(helper.protocol() == kUdp && known->udp)) {
+    return refused("protocol", absl::StrCat(helper.protocol(), "; ", known->name, " has ",
+                                            known->tcp && known->udp ? "6 (TCP) and 17 (UDP)"
+                                            : known->tcp             ? "6 (TCP)"
+                                                                     : "17 (UDP)"));
+  }
+  if (ct.has_nat() && !known->nat) {
+    return refused("name", absl::StrCat("\"", known->name, "\"; not together with nat"));
   }
   return {};
 }
@@ -241,7 +268,7 @@ std::string FormatNat(const Ct::Nat& nat) {
     absl::StrAppend(&text, " addr ",
                     FormatRange(FormatIp(nat.address_min()), FormatIp(nat.address_max())));
   }
-  if (nat.port_min() != 0 || nat.port_max() != 0) {
+  if (nat.has_port_min()) {
     absl::StrAppend(&text, " port ",
                     FormatRange(absl::StrCat(nat.port_min()), absl::StrCat(nat.port_max())));
   }
@@ -320,7 +347,7 @@ class CtKind
       const Ct::Helper& helper = ct.helper();
       out->String("helper", " helper %s",
                   absl::StrCat(helper.family() == kFamilyIpv4 ? "ipv4" : "ipv6", "-",
-                               FormatProtocol(helper.protocol()), "-", helper.name()));
+                               helper.protocol() == kTcp ? "tcp" : "udp", "-", helper.name()));
     }
     if (ct.has_nat()) {
       const std::string nat = FormatNat(ct.nat());
@@ -343,7 +370,7 @@ class CtKind
            "  LABEL    up to 16 hexadecimal bytes\n"
            "  nat      restores the connection's translation; src and dst, which need commit, set "
            "it\n"
-           "  helper   such as ipv4-tcp-ftp\n"
+           "  helper   of the kernel, such as ipv4-tcp-ftp\n"
            "  INDEX    0 (the lowest free one) to 4294967295; before the verdict\n"
            "  VERDICT  pipe, unless given, and last; see gact\n";
   }

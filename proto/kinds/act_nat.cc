@@ -32,13 +32,19 @@ class NatKind
     if (words->AtEnd()) return ParseError::Incomplete();
     Nat* nat = mutable_params(action);
     // tc takes an index alone, and makes an action that changes nothing.
-    if (words->Is("index")) return ParseIndex(words, "Nat", action);
-    if (words->Matches("help")) return ParseError::Exit(std::string(help()));
-    const std::string first(words->Peek());
-    bool sound = false;
-    if (ParseError error = ParseTranslation(words, nat, &sound)) return error;
-    if (!sound) {
-      return ParseError::Return(absl::StrCat("Illegal nat construct (", first, ")\n", help()));
+    while (!words->Is("index")) {
+      if (words->Matches("help")) return ParseError::Exit(std::string(help()));
+      const std::string first(words->Peek());
+      bool sound = false;
+      if (ParseError error = ParseTranslation(words, nat, &sound)) return error;
+      if (!sound) {
+        return ParseError::Return(absl::StrCat("Illegal nat construct (", first, ")\n", help()));
+      }
+      if (words->Matches("help")) return ParseError::Exit(std::string(help()));
+      // As in tc the kind's name may stand here again, and what follows it takes the place of what
+      // was before, but an egress stays one.
+      if (!words->Matches(name())) break;
+      if (ParseError error = words->Advance()) return error;
     }
     return ParseVerdictAndIndex(words, "Nat", Verdict::TYPE_PASS, nat->mutable_verdict(), action);
   }
@@ -102,10 +108,10 @@ class NatKind
     *sound = false;
     if (words->Matches("egress")) {
       nat->set_direction(Nat::DIRECTION_EGRESS);
-    } else if (words->Matches("ingress")) {
-      nat->set_direction(Nat::DIRECTION_INGRESS);
-    } else {
+    } else if (!words->Matches("ingress")) {
       return {};
+    } else if (nat->direction() == Nat::DIRECTION_UNSPECIFIED) {
+      nat->set_direction(Nat::DIRECTION_INGRESS);
     }
     if (ParseError error = words->Advance()) return error;
     uint32_t bits = 0;

@@ -172,11 +172,7 @@ class TunnelKeyKind : public KindOf<TunnelKey, v1::Action::kTunnelKeyFieldNumber
 
   static ParseError ParseAddress(Words* words, std::string* address) {
     if (ParseError error = words->Advance()) return error;
-    if (ParseIp(words->Peek(), IpFamily::kAny, address)) return {};
-    // The one refusal of tc that is worth another exit code.
-    return ParseError::Exit(
-        absl::StrCat("Error: any valid address is expected rather than \"", words->Peek(), "\".\n"),
-        1);
+    return RequireIp(words->Peek(), IpFamily::kAny, address);
   }
 
   static ParseError ParseNumber(Words* words, TunnelKey* key) {

@@ -39,6 +39,11 @@ bool ParseIpv6(absl::string_view word, std::string* bytes) {
   return true;
 }
 
+// The words for the network of all addresses.
+bool IsAnyAddress(absl::string_view word) {
+  return word == "any" || word == "all" || word == "default";
+}
+
 // How many bits the netmask begins with; false if others are set.
 bool BitsOfNetmask(absl::string_view mask, uint32_t* bits) {
   *bits = 0;
@@ -88,8 +93,20 @@ bool ParseIp(absl::string_view word, IpFamily family, std::string* bytes) {
   return family != IpFamily::kIpv6 && ParseIpv4(word, bytes);
 }
 
+ParseError RequireIp(absl::string_view word, IpFamily family, std::string* bytes) {
+  if (ParseIp(word, family, bytes)) return {};
+  if (IsAnyAddress(word)) {
+    return ParseError::Return(absl::StrCat("Error: \"", word, "\" is no address of a host.\n"));
+  }
+  const absl::string_view expected = family == IpFamily::kIpv4   ? "inet"
+                                     : family == IpFamily::kIpv6 ? "inet6"
+                                                                 : "any valid";
+  return ParseError::Exit(
+      absl::StrCat("Error: ", expected, " address is expected rather than \"", word, "\".\n"), 1);
+}
+
 bool ParseIpPrefix(absl::string_view word, IpFamily family, std::string* bytes, uint32_t* bits) {
-  if (word == "any" || word == "all" || word == "default") {
+  if (IsAnyAddress(word)) {
     bytes->assign(family == IpFamily::kIpv6 ? kIpv6Bytes : kIpv4Bytes, '\0');
     *bits = 0;
     return true;

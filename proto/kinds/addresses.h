@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "proto/kinds/rule.h"
+#include "proto/kinds/words.h"
 
 namespace tcact::kinds {
 
@@ -30,6 +31,10 @@ enum class IpFamily { kAny, kIpv4, kIpv6 };
 // "10.0.0.1", "fe80::1". As in tc, an IPv4 address may end early ("10.1" is 10.1.0.0) and its
 // numbers may be hexadecimal or octal, as in C. False if it is no address of the family.
 bool ParseIp(absl::string_view word, IpFamily family, std::string* bytes);
+
+// An address that must be one. As tc: a word that is none exits with 1; "any", "all" and "default",
+// which tc sends as no bytes and the kernel refuses, return.
+ParseError RequireIp(absl::string_view word, IpFamily family, std::string* bytes);
 
 // An address, or a network: "10.0.0.0/8", "10.0.0.0/255.0.0.0". *bits is the network's length; that
 // of the whole address without a slash. "any", "all" and "default" are the network of all

@@ -16,7 +16,8 @@ using v1::TunnelKey;
 
 constexpr uint32_t kMaxClass = 0xffff;
 constexpr uint32_t kMaxType = 0xff;
-constexpr size_t kMaxData = 128;
+// The kernel takes 127; its head counts words in five bits.
+constexpr size_t kMaxData = 124;
 // Data comes in words; an option's head is one, too.
 constexpr size_t kWord = 4;
 constexpr size_t kMaxOptions = 255;
@@ -58,27 +59,42 @@ bool ReadGeneveList(absl::string_view text, TunnelKey* key) {
   return true;
 }
 
-// VERSION:INDEX:DIRECTION:HWID.
-bool ReadErspan(absl::string_view text, TunnelKey::Erspan* option) {
+// VERSION:INDEX:DIRECTION:HWID, of which a version needs only its own.
+ParseError ReadErspan(absl::string_view text, TunnelKey::Erspan* option) {
   const std::vector<std::string> parts = Parts(text, ':');
-  if (parts.size() != 4) return false;
   uint8_t version = 0;
   uint32_t index = 0;
   uint8_t direction = 0;
   uint8_t hwid = 0;
-  if (!ParseU8(parts[0], 0, &version) || !ParseU32(parts[1], 0, &index) ||
-      !ParseU8(parts[2], 0, &direction) || !ParseU8(parts[3], 0, &hwid)) {
-    return false;
+  if (parts.size() > 4 || (!parts.empty() && !ParseU8(parts[0], 0, &version)) ||
+      (parts.size() > 1 && !ParseU32(parts[1], 0, &index)) ||
+      (parts.size() > 2 && !ParseU8(parts[2], 0, &direction)) ||
+      (parts.size() > 3 && !ParseU8(parts[3], 0, &hwid))) {
+    return ParseError::Return("Illegal \"erspan_opts\"\n");
+  }
+  if (version == 1 && parts.size() < 2) {
+    return ParseError::Return("Error: Missing tunnel key erspan option index.\n");
+  }
+  if (version == 2 && parts.size() < 4) {
+    return ParseError::Return("Error: Missing tunnel key erspan option dir or hwid.\n");
   }
   option->set_version(version);
   option->set_index(index);
   option->set_direction(direction);
   option->set_hwid(hwid);
-  return true;
+  return {};
+}
+
+// The kernel's word for data of a length that it does not take.
+absl::string_view WrongLength(size_t size) {
+  if (size == 0) return "Missing tunnel key geneve option class, type or data";
+  if (size < kWord) return "Tunnel key geneve option data is less than 4 bytes long";
+  if (size > kMaxData) return "Attribute failed policy validation";
+  return "Tunnel key geneve option data is not a multiple of 4 bytes long";
 }
 
 RuleError Refused(std::string field, std::string text, absl::string_view kernel) {
-  return {std::move(field), std::move(text), absl::StrCat("Error: ", kernel)};
+  return {std::move(field), std::move(text), absl::StrCat("Error: ", kernel, ".")};
 }
 
 RuleError CheckGeneve(const TunnelKey& key) {
@@ -94,11 +110,9 @@ RuleError CheckGeneve(const TunnelKey& key) {
     }
     if (option.type() > kMaxType) return OutOfRange(field("type"), option.type(), 0, kMaxType);
     if (size < kWord || size % kWord != 0 || size > kMaxData) {
-      return Refused(field("data"), absl::StrCat(size, " bytes; a multiple of 4, 4 to 128"),
-                     size == 0 ? "Missing tunnel key geneve option class, type or data"
-                     : size < kWord
-                         ? "Tunnel key geneve option data is less than 4 bytes long"
-                         : "Tunnel key geneve option data is not a multiple of 4 bytes long");
+      return Refused(field("data"),
+                     absl::StrCat(size, " bytes; a multiple of 4, 4 to ", kMaxData, " are allowed"),
+                     WrongLength(size));
     }
     total += kWord + size;
     if (total > kMaxOptions) {
@@ -121,7 +135,7 @@ RuleError NormalizeErspan(TunnelKey::Erspan* option) {
     option->set_hwid(option->hwid() & kHwidBits);
   } else {
     RuleError error = OutOfRange("tunnel_key.erspan.version", option->version(), 1, 2);
-    error.kernel_text = "Error: Tunnel key erspan option version is incorrect";
+    error.kernel_text = "Error: Tunnel key erspan option ver is incorrect.";
     return error;
   }
   return {};
@@ -134,14 +148,19 @@ ParseError ParseTunnelOptions(Words* words, TunnelKey* key) {
   const bool vxlan = words->Matches("vxlan_opts");
   if (ParseError error = words->Advance()) return error;
   const absl::string_view word = words->Peek();
+  // Of several, of whatever type, the kernel takes the last.
+  key->clear_geneve();
+  key->clear_vxlan();
+  key->clear_erspan();
   if (geneve) {
     if (!ReadGeneveList(word, key)) return ParseError::Return("Illegal \"geneve_opts\"\n");
+    if (key->geneve().empty()) return ParseError::Return("Error: Empty list of tunnel options.\n");
   } else if (vxlan) {
     uint32_t gbp = 0;
     if (!ParseU32(word, 0, &gbp)) return ParseError::Return("Illegal \"vxlan_opts\"\n");
     key->mutable_vxlan()->set_gbp(gbp);
-  } else if (!ReadErspan(word, key->mutable_erspan())) {
-    return ParseError::Return("Illegal \"erspan_opts\"\n");
+  } else {
+    return ReadErspan(word, key->mutable_erspan());
   }
   return {};
 }
@@ -151,8 +170,10 @@ RuleError NormalizeTunnelOptions(TunnelKey* key) {
       (key->geneve().empty() ? 0 : 1) + (key->has_vxlan() ? 1 : 0) + (key->has_erspan() ? 1 : 0);
   if (types == 0) return {};
   if (types > 1) {
-    return Refused("tunnel_key", "options of more than one type; one of geneve, vxlan and erspan",
-                   "Duplicate type for tunnel options");
+    return Refused(
+        "tunnel_key",
+        "options of more than one type; those of one of geneve, vxlan and erspan are allowed",
+        "Duplicate type for tunnel options");
   }
   if (key->has_vxlan()) key->mutable_vxlan()->set_gbp(key->vxlan().gbp() & kGbpBits);
   if (key->has_erspan()) return NormalizeErspan(key->mutable_erspan());

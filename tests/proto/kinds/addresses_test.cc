@@ -52,6 +52,27 @@ TEST(Ip, RefusesWhatIsNoAddress) {
   }
 }
 
+TEST(Ip, WhereItIsRequiredAnotherWordEndsTcWith1) {
+  std::string bytes;
+  EXPECT_FALSE(RequireIp("10.0.0.1", IpFamily::kAny, &bytes));
+  EXPECT_EQ(bytes, std::string("\x0a\x00\x00\x01", 4));
+  const ParseError error = RequireIp("foo", IpFamily::kAny, &bytes);
+  EXPECT_EQ(error.then, ParseError::Then::kExit);
+  EXPECT_EQ(error.code, 1);
+  EXPECT_EQ(error.text, "Error: any valid address is expected rather than \"foo\".\n");
+  EXPECT_EQ(RequireIp("fe80::1", IpFamily::kIpv4, &bytes).text,
+            "Error: inet address is expected rather than \"fe80::1\".\n");
+  EXPECT_EQ(RequireIp("10.0.0.1", IpFamily::kIpv6, &bytes).text,
+            "Error: inet6 address is expected rather than \"10.0.0.1\".\n");
+}
+
+TEST(Ip, TheWordsForAllAddressesAreNone) {
+  std::string bytes;
+  for (const char* word : {"any", "all", "default"}) {
+    EXPECT_EQ(RequireIp(word, IpFamily::kAny, &bytes).then, ParseError::Then::kReturn) << word;
+  }
+}
+
 TEST(IpPrefix, TakesBitsOrANetmask) {
   EXPECT_EQ(Prefix("10.0.0.0/8"), "10.0.0.0/8");
   EXPECT_EQ(Prefix("10.0.0.0/255.255.0.0"), "10.0.0.0/16");
