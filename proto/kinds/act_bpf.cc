@@ -3,6 +3,7 @@
 // The store runs no program. Of classic BPF it keeps the instructions, of eBPF the name,
 // "FILE:[SECTION]": the id, the tag and the like, which tc prints behind it, are the kernel's that
 // loaded it.
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/kinds/bpf_program.h"
 #include "proto/kinds/kind.h"
@@ -17,28 +18,59 @@ using v1::Verdict;
 
 // The kernel's.
 constexpr size_t kMaxName = 255;
+// Of files. The longest program as text has about 100 KiB without blanks.
+constexpr size_t kMaxBytecodeFile = size_t{1} << 20;
+constexpr size_t kMaxObjectFile = size_t{16} << 20;
+// What "m:" stands for before the name of something pinned.
+constexpr char kPinnedHere[] = "/sys/fs/bpf/tc/";
 // The section of an action, unless another is named.
 constexpr char kDefaultSection[] = "action";
 
 absl::string_view BaseName(absl::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// What tc shows of an eBPF program, cut as by tc.
+std::string NameOf(absl::string_view path, absl::string_view section) {
+  return absl::StrCat(BaseName(path), ":[", section, "]").substr(0, kMaxName);
+}
+
 // Classic BPF, as text or in a file, under the cursor; past it.
 ParseError ParseClassic(Words* words, bool file, Bpf* bpf) {
-  std::string text(words->Peek());
+  const std::string word(words->Peek());
   std::string error;
   if (file) {
-    const std::string path = text;
-    if (!ReadProgramFile(path, &text, &error)) {
-      return ParseError::Return(absl::StrCat(path, ": ", error, "\n"));
+    std::string lines;
+    if (!ReadWholeFile(word, kMaxBytecodeFile, &lines, &error)) {
+      return ParseError::Return(absl::StrCat("Cannot read ", word, ": ", error, "\n"));
     }
+    if (!ReadBytecodeLines(lines, bpf, &error)) return ParseError::Return(error);
+  } else if (!ReadBytecode(word, bpf, &error)) {
+    return ParseError::Return(error);
   }
-  if (!ReadBytecode(text, bpf, &error)) return ParseError::Return(error);
   words->Skip();
   return {};
 }
 
-// An eBPF file under the cursor and what belongs to it; past them. `pinned`: in the BPF file
-// system, of which only the name is looked at.
+ParseError CheckPinnedPath(const std::string& path) {
+  const bool here = path.size() > 2 && absl::StartsWith(path, "m:");
+  std::string error;
+  if (CheckPinned(here ? kPinnedHere + path.substr(2) : path, &error)) return {};
+  return ParseError::Return(
+      absl::StrCat("Couldn't retrieve pinned program '", path, "': ", error, "\n"));
+}
+
+ParseError CheckObjectFile(const std::string& path, const std::string& section) {
+  std::string content;
+  std::string error;
+  if (!ReadWholeFile(path, kMaxObjectFile, &content, &error)) {
+    return ParseError::Return(absl::StrCat("Error opening object ", path, ": ", error,
+                                           "\nCannot initialize ELF context!\n"));
+  }
+  if (!CheckObject(content, section, &error)) return ParseError::Return(error);
+  return {};
+}
+
+// An eBPF program, in an object file or pinned in a BPF file system, whose path is under the
+// cursor, and what belongs to it; past them.
 ParseError ParseObject(Words* words, bool pinned, Bpf* bpf) {
   const std::string path(words->Peek());
   std::string section = kDefaultSection;
@@ -53,20 +85,9 @@ ParseError ParseObject(Words* words, bool pinned, Bpf* bpf) {
         "bpf: \"export\" hands over maps of a loaded program; none is loaded here\n");
   }
   if (words->Matches("verbose")) words->Skip();
-  if (pinned) {
-    bpf->set_name(std::string(BaseName(path)));
-    return {};
-  }
-  std::string content;
-  std::string why;
-  if (!ReadProgramFile(path, &content, &why)) {
-    return ParseError::Return(absl::StrCat("Error opening object ", path, ": ", why,
-                                           "\nCannot initialize ELF context!\n"));
-  }
-  if (!HasElfSection(content, section)) {
-    return ParseError::Return(absl::StrCat("object file doesn't contain sec ", section, "\n"));
-  }
-  bpf->set_name(absl::StrCat(BaseName(path), ":[", section, "]"));
+  ParseError error = pinned ? CheckPinnedPath(path) : CheckObjectFile(path, section);
+  if (error) return error;
+  bpf->set_name(NameOf(path, pinned ? "*fsobj" : section));
   return {};
 }
 
@@ -116,8 +137,7 @@ class BpfKind
     if (bpf->name().empty()) {
       if (RuleError error = CheckBytecode(*bpf)) return error;
     } else if (bpf->bytecode_size() != 0) {
-      return {"bpf.name", "given; not together with bytecode",
-              "RTNETLINK answers: Invalid argument"};
+      return {"bpf.name", "given; not together with bytecode", {}};
     } else if (bpf->name().size() > kMaxName || bpf->name().find('\0') != std::string::npos) {
       return {"bpf.name",
               absl::StrCat(bpf->name().size(), " bytes; 1 to ", kMaxName, " without zeros"),
@@ -149,19 +169,22 @@ class BpfKind
            "action,\n"
            "                                                unless given\n"
            "           object-pinned (pinned, fd) FILE      eBPF: its name is kept\n"
+           "           No program is loaded here, so there are no maps to export.\n"
            "  VERDICT  unless the program says otherwise: pipe, unless given; see gact\n"
            "  INDEX    0 (the lowest free one) to 4294967295\n";
   }
 
   std::vector<std::string> examples() const override {
-    // A word of its own, with blanks, needs quotes in a shell; here a program has one instruction
-    // without operands that Words::Split could cut.
-    return {"pinned /sys/fs/bpf/prog", "run object-pinned prog drop index 4", "fd x jump 2"};
+    // None with a file, which would have to be there.
+    return {"bytecode '4,40 0 0 12,21 0 1 2048,6 0 0 262144,6 0 0 0'",
+            "bytecode '1,6 0 0 0,' drop index 4294967295",
+            "run bc '4,0 0 0 7,2 0 0 15,96 0 0 15,22 0 0 0' goto chain 3",
+            "b '2,32 0 0 4294963200,6 0 0 4294967295' jump 2 index 4"};
   }
 
  private:
   static void PrintBytecode(const Bpf& bpf, Printer* out) {
-    out->TextFormat("bytecode '%s' ", FormatBytecode(bpf));
+    if (!out->json()) out->TextFormat("bytecode '%s' ", FormatBytecode(bpf));
     out->OpenObject("bytecode");
     out->JsonUint("length", static_cast<uint64_t>(bpf.bytecode_size()));
     out->OpenArray("insns");

@@ -29,6 +29,8 @@ class CtinfoKind : public KindOf<Ctinfo, v1::Action::kCtinfoFieldNumber, &v1::Ac
 
   ParseError Parse(Words* words, v1::Action* action) const override {
     Ctinfo* ctinfo = mutable_params(action);
+    // tc takes the kind's name again, abbreviated too, as often as it stands there.
+    while (words->Matches("ctinfo")) words->Skip();
     if (words->Matches("help")) return ParseError::Exit(std::string(help()));
     if (ParseError error = ParseMasks(words, ctinfo)) return error;
     if (words->Matches("zone")) {

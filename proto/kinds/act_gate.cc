@@ -1,5 +1,6 @@
 // gate: opens and closes by a schedule (IEEE 802.1Qci).
-#include <ctime>
+//
+// "Any" (-1 in tc's words and in the kernel) is a field that is absent.
 #include <limits>
 
 #include "absl/strings/match.h"
@@ -16,6 +17,7 @@ using v1::Gate;
 using v1::Verdict;
 
 constexpr int kMaxEntries = 1024;
+// In words and in what is printed.
 constexpr int32_t kAny = -1;
 constexpr char kBadEntry[] =
     "Usage: sched-entry <open | close> <interval> [ <interval ipv> <octets max bytes> ]\n"
@@ -23,18 +25,18 @@ constexpr char kBadEntry[] =
 
 struct Clock {
   absl::string_view name;
-  uint32_t id;
+  Gate::ClockId id;
 };
 
 constexpr Clock kClocks[] = {
-    {"REALTIME", CLOCK_REALTIME},
-    {"TAI", CLOCK_TAI},
-    {"BOOTTIME", CLOCK_BOOTTIME},
-    {"MONOTONIC", CLOCK_MONOTONIC},
+    {"REALTIME", Gate::CLOCK_ID_REALTIME},
+    {"TAI", Gate::CLOCK_ID_TAI},
+    {"BOOTTIME", Gate::CLOCK_ID_BOOTTIME},
+    {"MONOTONIC", Gate::CLOCK_ID_MONOTONIC},
 };
 
 // "TAI", "CLOCK_TAI", in any case.
-bool ReadClock(absl::string_view word, uint32_t* id) {
+bool ReadClock(absl::string_view word, Gate::ClockId* id) {
   constexpr absl::string_view kPrefix = "CLOCK_";
   if (absl::StartsWithIgnoreCase(word, kPrefix)) word.remove_prefix(kPrefix.size());
   for (const Clock& clock : kClocks) {
@@ -45,9 +47,9 @@ bool ReadClock(absl::string_view word, uint32_t* id) {
   return false;
 }
 
-absl::string_view NameOf(uint32_t clock_id) {
+absl::string_view NameOf(Gate::ClockId id) {
   for (const Clock& clock : kClocks) {
-    if (clock.id == clock_id) return clock.name;
+    if (clock.id == id) return clock.name;
   }
   return "invalid";
 }
@@ -60,11 +62,12 @@ bool ReadTime(absl::string_view word, uint64_t* ns) {
   return true;
 }
 
-// An interval of an entry. *text tells what is wrong with it.
+// An interval of an entry: nanoseconds without a unit, or a time. *text tells what is wrong with
+// it.
 bool ReadInterval(absl::string_view word, uint32_t* ns, std::string* text) {
   if (ParseU32(word, 0, ns)) return true;
   int64_t value = 0;
-  if (!ParseTime(word, &value) || value < 0) {
+  if (!ParseTime(word, &value)) {
     *text = kBadEntry;
     return false;
   }
@@ -72,13 +75,17 @@ bool ReadInterval(absl::string_view word, uint32_t* ns, std::string* text) {
     *text = "\"interval\" is too large\n";
     return false;
   }
+  // As in tc, a negative one counts from 2^32 down.
   *ns = static_cast<uint32_t>(value);
   return true;
 }
 
-// The optional bytes of an entry; past them.
-ParseError ReadMaxOctets(Words* words, int32_t* max) {
-  if (ParseInt(words->Peek(), 0, max)) {
+// The optional bytes of an entry; past them. A size of 0 with a unit ("0b") is any, as in tc; a
+// plain 0 is none.
+ParseError ReadMaxOctets(Words* words, Gate::Entry* entry) {
+  int32_t number = 0;
+  if (ParseInt(words->Peek(), 0, &number)) {
+    entry->set_max_octets(number);
     words->Skip();
     return {};
   }
@@ -87,7 +94,7 @@ ParseError ReadMaxOctets(Words* words, int32_t* max) {
   if (size > static_cast<uint32_t>(std::numeric_limits<int32_t>::max())) {
     return ParseError::Return("\"maxoctets\" is too large\n");
   }
-  *max = static_cast<int32_t>(size);
+  if (size != 0) entry->set_max_octets(static_cast<int32_t>(size));
   words->Skip();
   return {};
 }
@@ -106,15 +113,17 @@ ParseError ParseEntry(Words* words, Gate::Entry* entry) {
   if (!ReadInterval(words->Peek(), &interval, &text)) return ParseError::Return(text);
   entry->set_interval_ns(interval);
   words->Skip();
-  int32_t ipv = kAny;
-  int32_t max_octets = kAny;
-  if (ParseInt(words->Peek(), 0, &ipv)) {
-    words->Skip();
-    if (ParseError error = ReadMaxOctets(words, &max_octets)) return error;
-  }
-  entry->set_ipv(entry->open() ? ipv : kAny);
-  entry->set_max_octets(entry->open() ? max_octets : kAny);
-  return {};
+  int32_t ipv = 0;
+  if (!ParseInt(words->Peek(), 0, &ipv)) return {};
+  entry->set_ipv(ipv);
+  words->Skip();
+  return ReadMaxOctets(words, entry);
+}
+
+// What decides about no packet is not kept: anything of a closed gate, and -1.
+void NormalizeEntry(Gate::Entry* entry) {
+  if (!entry->open() || entry->ipv() == kAny) entry->clear_ipv();
+  if (!entry->open() || entry->max_octets() == kAny) entry->clear_max_octets();
 }
 
 RuleError NormalizeEntries(Gate* gate) {
@@ -128,13 +137,15 @@ RuleError NormalizeEntries(Gate* gate) {
   }
   uint64_t cycle = 0;
   for (int i = 0; i < gate->entries_size(); ++i) {
-    if (gate->entries(i).interval_ns() == 0) {
+    Gate::Entry* entry = gate->mutable_entries(i);
+    if (entry->interval_ns() == 0) {
       RuleError error = OutOfRange(absl::StrCat("gate.entries[", i, "].interval_ns"), 0, 1,
                                    std::numeric_limits<uint32_t>::max());
       error.kernel_text = "Error: Invalid interval for schedule entry.";
       return error;
     }
-    cycle += gate->entries(i).interval_ns();
+    cycle += entry->interval_ns();
+    NormalizeEntry(entry);
   }
   if (gate->cycle_time_ns() == 0) gate->set_cycle_time_ns(cycle);
   return {};
@@ -150,8 +161,6 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
   ParseError Parse(Words* words, v1::Action* action) const override {
     if (words->AtEnd()) return ParseError::Incomplete();
     Gate* gate = mutable_params(action);
-    gate->set_priority(kAny);
-    gate->set_clock_id(CLOCK_TAI);
     while (!words->AtEnd()) {
       if (words->Matches("help")) return ParseError::Exit(std::string(help()));
       bool mine = false;
@@ -170,12 +179,14 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
 
   RuleError Normalize(const RuleContext& context, v1::Action* action) const override {
     Gate* gate = mutable_params(action);
-    if (NameOf(gate->clock_id()) == "invalid") {
-      return {"gate.clock_id",
-              absl::StrCat(gate->clock_id(),
-                           "; 0 (REALTIME), 1 (MONOTONIC), 7 (BOOTTIME) and 11 (TAI) are allowed"),
-              "Error: Invalid 'clockid'."};
+    if (!Gate::ClockId_IsValid(gate->clock_id())) {
+      RuleError error = OutOfRange("gate.clock_id", static_cast<int>(gate->clock_id()), 0,
+                                   static_cast<int>(Gate::ClockId_MAX));
+      error.kernel_text = "Error: Invalid 'clockid'.";
+      return error;
     }
+    if (gate->clock_id() == Gate::CLOCK_ID_UNSPECIFIED) gate->set_clock_id(Gate::CLOCK_ID_TAI);
+    if (gate->priority() == kAny) gate->clear_priority();
     if (RuleError error = NormalizeEntries(gate)) return error;
     return CheckVerdict("gate.verdict", context, Verdict::TYPE_PIPE, gate->mutable_verdict());
   }
@@ -188,11 +199,10 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
   void Print(const v1::Action& action, const PrintOptions& options, Printer* out) const override {
     const Gate& gate = params(action);
     out->Line();
-    if (gate.priority() == kAny) {
-      out->Text("\tpriority wildcard");
-      out->JsonInt("priority", kAny);
-    } else {
+    if (gate.has_priority()) {
       out->Int("priority", "\tpriority %-8d", gate.priority());
+    } else {
+      PrintAny("priority", "\tpriority wildcard", out);
     }
     out->String("clockid", "\tclockid %s", NameOf(gate.clock_id()));
     out->Hex("flags", "\tflags %#x", gate.flags());
@@ -266,7 +276,7 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
     }
     if (words->Matches("clockid")) {
       return ParseValue(words, "clockid", [gate](absl::string_view word) {
-        uint32_t clock = 0;
+        Gate::ClockId clock = Gate::CLOCK_ID_UNSPECIFIED;
         const bool sound = ReadClock(word, &clock);
         gate->set_clock_id(clock);
         return sound;
@@ -304,10 +314,15 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
     });
   }
 
+  static void PrintAny(absl::string_view key, absl::string_view text, Printer* out) {
+    out->Text(text);
+    out->JsonInt(key, kAny);
+  }
+
   static void PrintTime(absl::string_view key, absl::string_view text, uint64_t ns, Printer* out) {
     out->Text(text);
     out->Text(FormatTime(static_cast<int64_t>(ns)));
-    if (out->json()) out->JsonUint(key, ns);
+    out->JsonUint(key, ns);
   }
 
   static void PrintSchedule(const Gate& gate, Printer* out) {
@@ -323,17 +338,15 @@ class GateKind : public KindOf<Gate, v1::Action::kGateFieldNumber, &v1::Action::
       out->JsonUint("interval", entry.interval_ns());
       out->Text("\tinterval ");
       out->Text(FormatTime(entry.interval_ns()));
-      if (entry.ipv() == kAny) {
-        out->Text("\t ipv wildcard");
-        out->JsonInt("ipv", kAny);
-      } else {
+      if (entry.has_ipv()) {
         out->Uint("ipv", "\t ipv %-10u", static_cast<uint32_t>(entry.ipv()));
-      }
-      if (entry.max_octets() == kAny) {
-        out->Text("\t max-octets wildcard");
-        out->JsonInt("max_octets", kAny);
       } else {
+        PrintAny("ipv", "\t ipv wildcard", out);
+      }
+      if (entry.has_max_octets()) {
         out->Size("max_octets", "\t max-octets %s", static_cast<uint32_t>(entry.max_octets()));
+      } else {
+        PrintAny("max_octets", "\t max-octets wildcard", out);
       }
       out->CloseObject();
       out->Line();

@@ -2,26 +2,30 @@
 
 #include <elf.h>
 #include <linux/filter.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
+#include <memory>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "proto/kinds/words.h"
 
 namespace tcact::kinds {
 namespace {
 
 using v1::Bpf;
 
-constexpr int64_t kMaxFileBytes = int64_t{16} << 20;
+constexpr size_t kBpfInstructionBytes = 8;
+constexpr unsigned char kByteOrder =
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 constexpr uint32_t kMaxJump = 0xff;
 constexpr uint32_t kWordBits = 32;
 // Loads from here on ask the kernel for something beside the packet's bytes.
@@ -99,7 +103,7 @@ const Known* FindKnown(uint32_t code) {
 const char* CheckOne(const Bpf& bpf, int position) {
   const Bpf::Instruction& instruction = bpf.bytecode(position);
   const Known* known = FindKnown(instruction.code());
-  if (known == nullptr) return "an unknown code";
+  if (known == nullptr) return "classic BPF has no such code";
   const uint32_t k = instruction.k();
   // How many instructions follow.
   const auto left = static_cast<uint32_t>(bpf.bytecode_size() - position - 1);
@@ -107,20 +111,20 @@ const char* CheckOne(const Bpf& bpf, int position) {
     case Rule::kNone:
       return nullptr;
     case Rule::kNotZero:
-      return k == 0 ? "a division by zero" : nullptr;
+      return k == 0 ? "a division by 0; k is 1 or more" : nullptr;
     case Rule::kShift:
-      return k >= kWordBits ? "a shift by 32 or more" : nullptr;
+      return k >= kWordBits ? "a shift by 0 to 31 is allowed" : nullptr;
     case Rule::kScratch:
-      return k >= BPF_MEMWORDS ? "scratch memory beyond word 15" : nullptr;
+      return k >= BPF_MEMWORDS ? "scratch memory has words 0 to 15" : nullptr;
     case Rule::kPacket:
       return k >= kAncillary && (k >= kAncillary + SKF_AD_MAX || (k - kAncillary) % 4 != 0)
-                 ? "a load from an unknown ancillary offset"
+                 ? "the kernel has nothing at this offset"
                  : nullptr;
     case Rule::kJump:
-      return k >= left ? "a jump beyond the end" : nullptr;
+      return k >= left ? "a jump beyond the last instruction" : nullptr;
     case Rule::kBranch:
       return instruction.jump_true() >= left || instruction.jump_false() >= left
-                 ? "a jump beyond the end"
+                 ? "a jump beyond the last instruction"
                  : nullptr;
   }
   return nullptr;
@@ -155,21 +159,35 @@ int FindUnwrittenScratch(const Bpf& bpf) {
   return -1;
 }
 
-RuleError Refused(int position, absl::string_view text) {
-  return {absl::StrCat("bpf.bytecode[", position, "]"), std::string(text),
-          "RTNETLINK answers: Invalid argument"};
+// The kernel says no more than "Invalid argument"; so that is left out.
+RuleError Refused(const Bpf& bpf, int position, absl::string_view why) {
+  const Bpf::Instruction& at = bpf.bytecode(position);
+  return {absl::StrCat("bpf.bytecode[", position, "]"),
+          absl::StrCat("\"", at.code(), " ", at.jump_true(), " ", at.jump_false(), " ", at.k(),
+                       "\"; ", why),
+          {}};
 }
 
-// "40 0 0 12".
-bool ReadInstruction(absl::string_view text, Bpf::Instruction* instruction) {
-  const std::vector<absl::string_view> parts =
-      absl::StrSplit(text, absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
+// A number at *at and past it, as sscanf reads one: after white space, with a sign, and cut to the
+// type.
+template <typename T>
+bool TakeNumber(const char** at, T* out) {
+  char* end = nullptr;
+  const unsigned long long value = std::strtoull(*at, &end, 10);
+  if (end == *at) return false;
+  *at = end;
+  *out = static_cast<T>(value);
+  return true;
+}
+
+// "40 0 0 12" at `at`.
+bool ReadInstruction(const char* at, Bpf::Instruction* instruction) {
   uint16_t code = 0;
   uint8_t jump_true = 0;
   uint8_t jump_false = 0;
   uint32_t k = 0;
-  if (parts.size() != 4 || !ParseU16(parts[0], 10, &code) || !ParseU8(parts[1], 10, &jump_true) ||
-      !ParseU8(parts[2], 10, &jump_false) || !ParseU32(parts[3], 10, &k)) {
+  if (!TakeNumber(&at, &code) || !TakeNumber(&at, &jump_true) || !TakeNumber(&at, &jump_false) ||
+      !TakeNumber(&at, &k)) {
     return false;
   }
   instruction->set_code(code);
@@ -187,34 +205,60 @@ bool Load(absl::string_view content, uint64_t offset, T* out) {
   return true;
 }
 
+// An object file (not a program of the machine's own) for eBPF, of this machine's byte order.
+bool IsBpf(const Elf64_Ehdr& head) {
+  return std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+         head.e_ident[EI_DATA] == kByteOrder && head.e_type == ET_REL &&
+         (head.e_machine == EM_NONE || head.e_machine == EM_BPF) && head.e_version == EV_CURRENT &&
+         head.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+// A section of code whose bytes are in the file.
+bool HoldsProgram(const Elf64_Shdr& section, size_t file_size) {
+  return section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_EXECINSTR) != 0 &&
+         section.sh_size != 0 && section.sh_size % kBpfInstructionBytes == 0 &&
+         section.sh_offset <= file_size && section.sh_size <= file_size - section.sh_offset;
+}
+
 }  // namespace
 
 bool ReadBytecode(absl::string_view text, Bpf* bpf, std::string* error) {
   error->clear();
-  std::vector<absl::string_view> parts = absl::StrSplit(text, ',');
+  const std::string terminated(text);
+  const char* at = terminated.c_str();
   uint16_t length = 0;
-  if (parts.size() < 2 || !ParseU16(parts[0], 10, &length) || length == 0 ||
-      length > kMaxBpfInstructions) {
+  if (!TakeNumber(&at, &length) || *at != ',' || length == 0 || length > kMaxBpfInstructions) {
     return false;
   }
-  parts.erase(parts.begin());
-  // A comma at the end, and the end of a line.
-  if (absl::StripAsciiWhitespace(parts.back()).empty()) parts.pop_back();
-  if (parts.size() > length) {
-    *error = "Real program length exceeds encoded length parameter!\n";
-    return false;
-  }
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (!ReadInstruction(parts[i], bpf->add_bytecode())) {
-      *error = absl::StrCat("Error at instruction ", i, "!\n");
+  while (at != nullptr && *++at != '\0') {
+    const int count = bpf->bytecode_size();
+    if (count >= length) {
+      *error = "Real program length exceeds encoded length parameter!\n";
       return false;
     }
+    if (!ReadInstruction(at, bpf->add_bytecode())) {
+      *error = absl::StrCat("Error at instruction ", count, "!\n");
+      return false;
+    }
+    at = std::strchr(at, ',');
   }
-  if (parts.size() < length) {
+  if (bpf->bytecode_size() != length) {
     *error = "Parsed program length is less than encoded length parameter!\n";
     return false;
   }
   return true;
+}
+
+bool ReadBytecodeLines(absl::string_view lines, Bpf* bpf, std::string* error) {
+  std::string text;
+  for (const char c : lines) {
+    if (c != '\n') {
+      text.push_back(c);
+    } else if (text.empty() || text.back() != ',') {
+      text.push_back(',');
+    }
+  }
+  return ReadBytecode(text, bpf, error);
 }
 
 std::string FormatBytecode(const Bpf& bpf) {
@@ -229,67 +273,83 @@ std::string FormatBytecode(const Bpf& bpf) {
 RuleError CheckBytecode(const Bpf& bpf) {
   const int count = bpf.bytecode_size();
   if (count < 1 || count > kMaxBpfInstructions) {
-    RuleError error =
-        OutOfRange("bpf.bytecode", absl::StrCat(count, " instructions"), 1, kMaxBpfInstructions);
-    error.kernel_text = "RTNETLINK answers: Invalid argument";
-    return error;
+    return OutOfRange("bpf.bytecode", absl::StrCat(count, " instructions"), 1, kMaxBpfInstructions);
   }
   for (int i = 0; i < count; ++i) {
     const Bpf::Instruction& instruction = bpf.bytecode(i);
     if (instruction.jump_true() > kMaxJump || instruction.jump_false() > kMaxJump) {
-      return Refused(i, "a jump of more than 255");
+      return Refused(bpf, i, "jumps of 0 to 255 are allowed");
     }
-    if (const char* why = CheckOne(bpf, i)) return Refused(i, why);
+    if (const char* why = CheckOne(bpf, i)) return Refused(bpf, i, why);
   }
   const uint32_t last = bpf.bytecode(count - 1).code();
   if (last != (BPF_RET | BPF_K) && last != (BPF_RET | BPF_A)) {
-    return Refused(count - 1, "no return at the end");
+    return Refused(bpf, count - 1, "the last instruction is no return");
   }
   if (const int at = FindUnwrittenScratch(bpf); at >= 0) {
-    return Refused(at, "scratch memory that no path has written");
+    return Refused(bpf, at, "reads scratch memory that not every way there has written");
   }
   return {};
 }
 
-bool ReadProgramFile(const std::string& path, std::string* content, std::string* error) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
+bool ReadWholeFile(const std::string& path, size_t max, std::string* content, std::string* error) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (file == nullptr) {
     *error = std::strerror(errno);
     return false;
   }
-  if (!S_ISREG(status.st_mode) || status.st_size > kMaxFileBytes) {
-    *error = "not a regular file of at most 16 MiB";
-    return false;
+  content->clear();
+  std::array<char, 4096> part;
+  while (const size_t count = std::fread(part.data(), 1, part.size(), file.get())) {
+    content->append(part.data(), count);
+    if (content->size() > max) {
+      *error = absl::StrCat("more than ", max, " bytes");
+      return false;
+    }
   }
-  std::ifstream file(path, std::ios::binary);
-  content->resize(static_cast<size_t>(status.st_size));
-  if (!file.read(content->data(), status.st_size)) {
-    *error = "cannot be read";
+  if (std::ferror(file.get()) != 0) {
+    *error = std::strerror(errno);
     return false;
   }
   return true;
 }
 
-bool HasElfSection(absl::string_view content, absl::string_view section) {
+bool CheckObject(absl::string_view content, absl::string_view section, std::string* error) {
   Elf64_Ehdr head;
-  if (!Load(content, 0, &head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB) {
+  if (!Load(content, 0, &head) || !IsBpf(head)) {
+    *error = "ELF format error, ELF file not for eBPF?\nCannot initialize ELF context!\n";
     return false;
   }
   const auto header = [&](uint64_t index, Elf64_Shdr* out) {
     return Load(content, head.e_shoff + index * sizeof(Elf64_Shdr), out);
   };
   Elf64_Shdr names;
-  if (!header(head.e_shstrndx, &names)) return false;
-  for (uint64_t i = 0; i < head.e_shnum; ++i) {
+  bool sound = header(head.e_shstrndx, &names);
+  for (uint64_t i = 0; sound && i < head.e_shnum; ++i) {
     Elf64_Shdr each;
-    if (!header(i, &each)) return false;
+    sound = header(i, &each);
+    if (!sound || !HoldsProgram(each, content.size())) continue;
     const uint64_t at = names.sh_offset + each.sh_name;
     if (at >= content.size()) continue;
     const absl::string_view rest = content.substr(at);
     if (rest.substr(0, rest.find('\0')) == section) return true;
   }
+  *error = absl::StrCat("object file doesn't contain sec ", section, "\n");
   return false;
+}
+
+bool CheckPinned(const std::string& path, std::string* error) {
+  struct stat status {};
+  struct statfs file_system {};
+  if (stat(path.c_str(), &status) != 0 || statfs(path.c_str(), &file_system) != 0) {
+    *error = std::strerror(errno);
+    return false;
+  }
+  if (file_system.f_type != BPF_FS_MAGIC || !S_ISREG(status.st_mode)) {
+    *error = "nothing is pinned there in a BPF file system";
+    return false;
+  }
+  return true;
 }
 
 }  // namespace tcact::kinds

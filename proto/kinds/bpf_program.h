@@ -4,6 +4,7 @@
 #ifndef TCACT_PROTO_KINDS_BPF_PROGRAM_H_
 #define TCACT_PROTO_KINDS_BPF_PROGRAM_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -16,9 +17,14 @@ namespace tcact::kinds {
 inline constexpr int kMaxBpfInstructions = 4096;
 
 // Reads "4,40 0 0 12,21 0 1 2048,6 0 0 262144,6 0 0 0": a number of instructions and so many of
-// them, each code, jump if true, jump if false and k. False, and a text for stderr (it may be
-// empty, as tc's), if it is no such thing.
+// them, each code, jump if true, jump if false and k, with a comma at the end or not. As in tc,
+// what is beyond a number's type is cut off, and so is what follows the fourth number. False, and a
+// text for stderr (it may be empty, as tc's), if it is no such thing.
 bool ReadBytecode(absl::string_view text, v1::Bpf* bpf, std::string* error);
+
+// The same from what a file holds, where the end of a line stands for a comma too, as tcpdump -ddd
+// writes it.
+bool ReadBytecodeLines(absl::string_view lines, v1::Bpf* bpf, std::string* error);
 
 // What tc prints: the same form.
 std::string FormatBytecode(const v1::Bpf& bpf);
@@ -28,11 +34,16 @@ std::string FormatBytecode(const v1::Bpf& bpf);
 // memory inside and written before it is read, and a return at the end.
 RuleError CheckBytecode(const v1::Bpf& bpf);
 
-// Reads a regular file of at most 16 MiB. False, and why, if it cannot.
-bool ReadProgramFile(const std::string& path, std::string* content, std::string* error);
+// The bytes of a file, or of a pipe, if they are no more than `max`. False, and why, if it cannot
+// read them.
+bool ReadWholeFile(const std::string& path, size_t max, std::string* content, std::string* error);
 
-// Whether the bytes are a 64-bit little-endian ELF file with a section of that name.
-bool HasElfSection(absl::string_view content, absl::string_view section);
+// Whether the bytes are an object file of eBPF with a program in the section of that name. False,
+// and a text for stderr, if not. Whether the kernel would run the program it cannot say.
+bool CheckObject(absl::string_view content, absl::string_view section, std::string* error);
+
+// Whether the path leads to something pinned in a BPF file system. False, and why, if not.
+bool CheckPinned(const std::string& path, std::string* error);
 
 }  // namespace tcact::kinds
 

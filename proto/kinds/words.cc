@@ -6,7 +6,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 
 namespace tcact::kinds {
 namespace {
@@ -64,7 +63,23 @@ bool Abbreviates(absl::string_view word, absl::string_view full) {
 }
 
 Words Words::Split(absl::string_view text) {
-  return Words(absl::StrSplit(text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty()));
+  std::vector<std::string> words;
+  bool in_word = false;
+  bool quoted = false;
+  for (const char c : text) {
+    if (!quoted && absl::ascii_isspace(static_cast<unsigned char>(c))) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == '\'') {
+      quoted = !quoted;
+    } else {
+      words.back().push_back(c);
+    }
+  }
+  return Words(std::move(words));
 }
 
 ParseError Words::Advance() {

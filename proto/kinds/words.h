@@ -59,7 +59,8 @@ bool Abbreviates(absl::string_view word, absl::string_view full);
 class Words {
  public:
   explicit Words(std::vector<std::string> words) : words_(std::move(words)) {}
-  // Splits at white space. For tests and examples; a batch file has its own quoting.
+  // Splits at white space that is not between single quotes, which are dropped. For tests and
+  // examples; a batch file has its own quoting.
   static Words Split(absl::string_view text);
 
   bool AtEnd() const { return position_ >= words_.size(); }

@@ -13,6 +13,13 @@ TEST(Words, SplitAtAnyWhiteSpace) {
   EXPECT_EQ(words.Peek(), "index");
 }
 
+TEST(Words, SplitKeepsWhatIsBetweenSingleQuotes) {
+  Words words = Words::Split("bytecode '1,6 0  0 0' 'a'b'c d' '' index");
+  std::vector<std::string> all;
+  for (; !words.AtEnd(); words.Skip()) all.emplace_back(words.Peek());
+  EXPECT_EQ(all, (std::vector<std::string>{"bytecode", "1,6 0  0 0", "abc d", "", "index"}));
+}
+
 TEST(Words, MatchAbbreviationsAndNotTheEmptyWord) {
   Words words({"ind", ""});
   EXPECT_TRUE(words.Matches("index"));
