@@ -20,6 +20,8 @@ class ConnmarkKind : public KindOf<Connmark, v1::Action::kConnmarkFieldNumber,
 
   ParseError Parse(Words* words, v1::Action* action) const override {
     Connmark* connmark = mutable_params(action);
+    // tc takes the kind's word again, even as "c", which is no verdict here.
+    while (words->Matches(name())) words->Skip();
     if (words->Matches("help")) return ParseError::Exit(std::string(help()));
     if (words->Matches("zone")) {
       if (ParseError error = words->Advance()) return error;
@@ -61,7 +63,8 @@ class ConnmarkKind : public KindOf<Connmark, v1::Action::kConnmarkFieldNumber,
   }
 
   std::vector<std::string> examples() const override {
-    return {"index 3", "zone 65535", "zone 0 pass", "zone 12 goto chain 3 index 9", "jump 2"};
+    return {"index 3", "zone 65535",     "zone 0 pass", "zone 12 goto chain 3 index 9",
+            "jump 2",  "connmark zone 1"};
   }
 };
 

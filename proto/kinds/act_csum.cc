@@ -56,12 +56,17 @@ class CsumKind : public KindOf<Csum, v1::Action::kCsumFieldNumber, &v1::Action::
   ParseError Parse(Words* words, v1::Action* action) const override {
     if (words->AtEnd()) return ParseError::Incomplete();
     Csum* csum = mutable_params(action);
-    // tc takes an index alone, and makes an action that does nothing.
-    if (words->Is("index")) return ParseIndex(words, name(), action);
     bool any = false;
-    while (ReadHeader(*words, csum) || IsConjunction(*words)) {
-      any = any || !IsConjunction(*words);
-      words->Skip();
+    while (true) {
+      // tc takes an index alone, and makes an action that does nothing.
+      if (words->Is("index")) return ParseIndex(words, name(), action);
+      while (ReadHeader(*words, csum) || IsConjunction(*words)) {
+        any = any || !IsConjunction(*words);
+        words->Skip();
+      }
+      // tc takes the kind's word again, even as "c", which is no verdict here.
+      if (!words->Matches(name())) break;
+      if (ParseError error = words->Advance()) return error;
     }
     if (words->Matches("help")) return ParseError::Exit(std::string(help()));
     if (!any) return ParseError::Return("Illegal csum construct, empty <UPDATE> list\n");
@@ -107,6 +112,7 @@ class CsumKind : public KindOf<Csum, v1::Action::kCsumFieldNumber, &v1::Action::
             "ipv4h or udp + udplite pipe",
             "icmp igmp sctp index 4",
             "tcp drop",
+            "csum tcp csum udp",
             "udp goto chain 2",
             "index 8"};
   }

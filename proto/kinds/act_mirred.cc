@@ -86,10 +86,8 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
         return error;
       }
     } else if (mirred->operation() == Mirred::OPERATION_REDIRECT) {
-      if (ParseError error = ParseVerdictOr(words, Numbers::kRefused, Verdict::TYPE_STOLEN,
-                                            mirred->mutable_verdict())) {
-        return error;
-      }
+      // A verdict here begins another action.
+      mirred->mutable_verdict()->set_type(Verdict::TYPE_STOLEN);
     }
     if (given.index && words->Matches("index")) {
       return ParseError::Return("mirred: Illegal double index\n");
@@ -153,7 +151,7 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
            "  DIRECTION  egress | ingress: where on the other device\n"
            "  OPERATION  mirror (a copy) | redirect\n"
            "  TARGET     dev NAME | blockid ID (of all devices of a block, 1 to 4294967295)\n"
-           "  VERDICT    pipe for mirror, stolen for redirect, unless given; see gact\n"
+           "  VERDICT    of mirror only: pipe, unless given; see gact\n"
            "  INDEX      0 (the lowest free one) to 4294967295, given once\n";
   }
 

@@ -26,6 +26,8 @@ constexpr uint32_t kMaxShift = 31;
 constexpr uint32_t kAllBits = 0xffffffff;
 constexpr int kWord = 4;
 
+constexpr absl::string_view kExtendedOnly = "Non extended mode. only 'set' command is supported\n";
+
 // The bytes of a value; those of a number count from the least significant, as in tc.
 using Value = std::array<uint8_t, kIpv6Bytes>;
 
@@ -79,10 +81,16 @@ ParseError ParseCommand(Words* words, const PeditField& field, bool extended, Co
   } else if (words->Matches("set") || words->Matches("add")) {
     if (words->Matches("add")) command->command = Pedit::COMMAND_ADD;
     if (!extended && command->command == Pedit::COMMAND_ADD) {
-      return Unsound("Non extended mode. only 'set' command is supported\n");
+      return Unsound(kExtendedOnly);
     }
     if (ParseError error = words->Advance()) return error;
     if (!ReadValue(words->Peek(), field.value, &command->value)) return Unsound("");
+  } else if (words->Matches("decrement")) {
+    if (!field.decrement) return Unsound("decrement command is not supported for this field\n");
+    if (!extended) return Unsound(kExtendedOnly);
+    // By overflow: the largest value is the same as -1.
+    command->command = Pedit::COMMAND_ADD;
+    absl::little_endian::Store32(command->value.data(), field.retain);
   } else if (words->Matches("preserve")) {
     command->retain = 0;
   } else if (!words->Matches("clear")) {
@@ -255,9 +263,14 @@ RuleError NormalizeKey(const Pedit& pedit, int position, Pedit::Key* key) {
             absl::StrCat(static_cast<int>(key->command()), "; 0 unless extended"),
             {}};
   }
-  if (key->offset() % kWord != 0) {
-    return {field("offset"), absl::StrCat(key->offset(), "; a multiple of 4"),
-            "Error: act_pedit: Offsets must be on 32bit boundaries."};
+  if (key->offset_mask() == 0) {
+    // With a mask only the packet tells whether the sum is a multiple of 4.
+    if (key->offset() % kWord != 0) {
+      return {field("offset"), absl::StrCat(key->offset(), "; a multiple of 4 without offset_mask"),
+              "Error: act_pedit: Offsets must be on 32bit boundaries."};
+    }
+    key->clear_at();
+    key->clear_offset_shift();
   }
   // As the kernel.
   key->set_offset_shift(std::min(key->offset_shift(), kMaxShift));
@@ -279,6 +292,14 @@ class PeditKind : public KindOf<Pedit, v1::Action::kPeditFieldNumber, &v1::Actio
       if (ParseError error = words->Advance()) return error;
     }
     while (!words->AtEnd()) {
+      // tc takes the kind's word again, even as "p", which is no verdict here.
+      if (words->Matches(name())) {
+        if (ParseError error = words->Advance()) return error;
+        if (words->Matches("ex")) {
+          return Unsound(absl::StrCat("'ex' must be before first 'munge'\n", help()));
+        }
+        continue;
+      }
       if (words->Matches("help")) return ParseError::Exit(std::string(help()));
       if (!words->Matches("munge")) break;
       if (ParseError error = words->Advance()) return error;
@@ -293,7 +314,7 @@ class PeditKind : public KindOf<Pedit, v1::Action::kPeditFieldNumber, &v1::Actio
     const int count = pedit->keys_size();
     if (count < 1 || count > kMaxKeys) {
       RuleError error = OutOfRange("pedit.keys", absl::StrCat(count, " keys"), 1, kMaxKeys);
-      error.kernel_text = "Error: act_pedit: Pedit requires keys to be passed.";
+      if (count == 0) error.kernel_text = "Error: act_pedit: Pedit requires keys to be passed.";
       return error;
     }
     for (int i = 0; i < count; ++i) {
@@ -342,8 +363,10 @@ class PeditKind : public KindOf<Pedit, v1::Action::kPeditFieldNumber, &v1::Actio
            "                traffic_class COMMAND\n"
            "           tcp  sport | dport | flags COMMAND\n"
            "           udp  sport | dport COMMAND\n"
-           "  COMMAND  set VALUE | add VALUE (with ex) | clear | invert | preserve, each with\n"
-           "           [retain MASK]: only these bits change\n"
+           "  COMMAND  set VALUE | add VALUE (with ex) | clear | invert | preserve |\n"
+           "           decrement (with ex; ttl and hoplimit), each with [retain MASK]: only these "
+           "bits\n"
+           "           change\n"
            "  BYTES    from the network header, also negative; u16 and u32 must not cross a\n"
            "           boundary of 4 bytes; at: where the packet holds a byte that is added to "
            "it,\n"
@@ -357,13 +380,21 @@ class PeditKind : public KindOf<Pedit, v1::Action::kPeditFieldNumber, &v1::Actio
             "munge offset -14 u16 set 0x1234 munge offset 8 u32 invert index 4",
             "munge offset 0 u8 at 16 0f 4 set 0x2 retain 0xf0 drop",
             "munge offset 4 u32 preserve",
+            "pedit munge offset 4 u16 clear",
             "munge ip src set 192.0.2.1 munge ip dport set 80 munge ip dsf set 0x10 retain 0xfc",
+            "munge ip icmp_type set 8 munge ip icmp_code clear munge ip sport set 53",
+            "munge ip precedence set 0xe0 munge ip ihl set 5",
+            "munge ip nofrag clear munge ip firstfrag clear munge ip ce clear",
+            "munge ip df set 0x40 munge ip protocol set 17 munge ip dst set 192.0.2.0/24",
             "ex munge eth src set 02:00:00:00:00:01 munge eth dst set 02:00:00:00:00:02 pipe",
             "ex munge eth type set 0x88f7",
             "ex munge ip ttl add 255 munge ip tos set 1 munge ip mf clear",
+            "ex munge ip ttl decrement munge ip6 hoplimit decrement",
+            "ex munge ip6 nexthdr set 6 munge ip6 src set 2001:db8::2",
             "ex munge ip6 dst set 2001:db8::1 munge ip6 traffic_class set 0x40",
             "ex munge ip6 flow_lbl set 7 munge ip6 hoplimit add 1 munge ip6 payload_len set 9",
-            "ex munge tcp sport set 1 munge tcp flags set 0x10 munge udp dport add 1 jump 2"};
+            "ex munge tcp sport set 1 munge tcp flags set 0x10 munge udp dport add 1 jump 2",
+            "ex munge tcp dport set 2 munge udp sport set 3"};
   }
 
  private:

@@ -28,6 +28,8 @@ struct PeditField {
   bool abbreviated = false;
   // Known without `ex` only: it counts on an IPv4 header without options.
   bool basic_only = false;
+  // `decrement` is for this field too.
+  bool decrement = false;
   // Four bits that belong to the byte before: the whole is shifted.
   bool shifted = false;
 };
