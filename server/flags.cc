@@ -22,7 +22,10 @@ ABSL_FLAG(std::vector<std::string>, listen, {"127.0.0.1:9341"},
 ABSL_FLAG(bool, insecure_listen, false, "Allow plain TCP on addresses other than loopback.");
 ABSL_FLAG(int, cq_threads, 1,
           "Threads that serve, each with a completion queue of its own; 1 to 64.");
-ABSL_FLAG(bool, introspection, true, "Serve channelz. (Reflection is served always.)");
+ABSL_FLAG(
+    bool, introspection, true,
+    "Serve channelz: gRPC's view of its connections and calls. Reflection, which describes the "
+    "API, is served in any case.");
 ABSL_FLAG(int, drain_seconds, 10,
           "At SIGTERM or SIGINT, wait so long for calls to finish; 0 to 3600.");
 ABSL_FLAG(std::string, store, "memory",
@@ -91,10 +94,16 @@ bool Fail(const std::string& text) {
   return false;
 }
 
+// What a value of the flag looks like. Texts and lists take any.
+absl::string_view FormOf(const absl::CommandLineFlag& flag) {
+  return flag.IsOfType<bool>() ? "true or false" : "a whole number";
+}
+
+// `origin` is the flag or the variable as the user wrote it.
 bool SetFlag(absl::string_view origin, absl::CommandLineFlag* flag, absl::string_view value) {
   std::string error;
   if (flag->ParseFrom(value, &error)) return true;
-  return Fail(absl::StrCat(origin, ": not a value: \"", value, "\". ", flag->Help()));
+  return Fail(absl::StrCat(origin, "=", value, ": not ", FormOf(*flag), ". ", flag->Help()));
 }
 
 bool ReadEnvironment() {

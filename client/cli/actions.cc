@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/kernel_text.h"
+#include "client/cli/pointer.h"
+#include "client/lib/status.h"
 #include "proto/kinds/action_list.h"
 #include "proto/kinds/action_print.h"
 #include "proto/kinds/kind.h"
@@ -21,8 +25,6 @@ using kinds::Words;
 
 // A listing may take so many times as long as another call before it is given up.
 constexpr int kListingDeadlines = 60;
-
-constexpr absl::string_view kTalkFailed = "We have an error talking to the kernel";
 
 // An action's name within a namespace.
 using Name = std::pair<std::string, uint32_t>;
@@ -105,12 +107,36 @@ void ReplaceBeforeRefusal(client::Client* client, const std::string& netns,
   if (!before.empty()) SendReplace(client, netns, true, &before).IgnoreError();
 }
 
+// Points at the word that broke a rule, or where that is unknown at the action, if there are
+// several.
+void PointAtRule(Session* session, const Words& words, const std::vector<size_t>& starts,
+                 size_t broken, const kinds::RuleError& error) {
+  const size_t begin = starts[broken];
+  const size_t end = broken + 1 < starts.size() ? starts[broken + 1] : words.position();
+  const size_t found = FindField(words.all(), begin + 1, end, error.field);
+  if (found == end && starts.size() == 1) return;
+  session->ErrText(PointAt(words.all(), found == end ? begin : found, session->place()));
+}
+
+// Of several actions, points at the one that the server refused.
+void PointAtRefused(Session* session, const Words& words, const std::vector<size_t>& starts,
+                    const absl::Status& status) {
+  const std::optional<v1::ErrorInfo> info = client::GetErrorInfo(status);
+  if (!info.has_value() || starts.size() < 2) return;
+  const auto position = info->metadata().find("position");
+  size_t refused = 0;
+  if (position == info->metadata().end() || !absl::SimpleAtoi(position->second, &refused)) return;
+  if (refused >= starts.size()) return;
+  session->ErrText(PointAt(words.all(), starts[refused], session->place()));
+}
+
 Outcome Modify(Session* session, Request kind_of_request, Words* words) {
   words->Skip();
   std::vector<v1::Action> actions;
-  if (ParseError error = kinds::ParseActions(words, &actions)) {
+  std::vector<size_t> starts;
+  if (ParseError error = kinds::ParseActions(words, &actions, &starts)) {
     if (error.then == ParseError::Then::kReturn) error.text += "Illegal \"action\"\n";
-    return session->Fail(error);
+    return session->Fail(error, *words);
   }
   if (actions.empty()) return kOk;
   if (actions.size() > kMaxActions) {
@@ -130,13 +156,17 @@ Outcome Modify(Session* session, Request kind_of_request, Words* words) {
     }
     session->Err(KernelText(error));
     session->Err(kTalkFailed);
+    PointAtRule(session, *words, starts, i, error);
     return kFailed;
   }
   const absl::Status status =
       kind_of_request == Request::kAdd
           ? SendCreate(*client, netns, &actions)
           : SendReplace(*client, netns, !HasNewDuplicate(*client, netns, actions), &actions);
-  return status.ok() ? kOk : TalkFailed(session, kind_of_request, status);
+  if (status.ok()) return kOk;
+  const Outcome outcome = TalkFailed(session, kind_of_request, status);
+  PointAtRefused(session, *words, starts, status);
+  return outcome;
 }
 
 // --- get, delete ---
@@ -171,21 +201,21 @@ absl::Status SendDelete(Session* session, client::Client* client,
   return client->DeleteActions(request).status();
 }
 
-// On failure of the call itself the cursor is left where the command's words begin, as in tc, which
-// then takes the first of them for a command: `Command "action" is unknown`.
+// On failure of the call itself tc takes the words of the failed command for the next one, and says
+// that "action" is no command. The exit code is that; the line would only confuse and is left out.
 Outcome GetOrDelete(Session* session, Request kind_of_request, Words* words) {
   words->Skip();
   const size_t start = words->position();
   // tc does not look at this word; "action" is what belongs here.
   words->Skip();
   std::vector<v1::ActionKey> keys;
-  if (const ParseError error = kinds::ParseKeys(words, &keys)) return session->Fail(error);
+  if (const ParseError error = kinds::ParseKeys(words, &keys)) return session->Fail(error, *words);
   if (keys.size() > kMaxActions) keys.resize(kMaxActions);
   const auto refuse = [&](absl::string_view text) {
     session->Err(text);
     session->Err(kTalkFailed);
     words->set_position(start);
-    return kOk;
+    return words->AtEnd() || words->Is("action") ? kFailed : kOk;
   };
   for (const v1::ActionKey& key : keys) {
     if (key.index() == 0) return refuse("Error: Invalid TC action index value.");
@@ -258,9 +288,10 @@ Outcome ListOrFlush(Session* session, Request kind_of_request, Words* words) {
   words->Skip();
   uint32_t since_ms = 0;
   if (words->Is("since")) {
-    if (const ParseError error = words->Advance()) return session->Fail(error);
+    if (const ParseError error = words->Advance()) return session->Fail(error, *words);
     if (!kinds::ParseU32(words->Peek(), 0, &since_ms)) {
-      return session->Fail(ParseError::Invalid("dump time \"since\" is invalid", words->Peek()));
+      return session->Fail(ParseError::Invalid("dump time \"since\" is invalid", words->Peek()),
+                           *words);
     }
   }
   if (kinds::FindKind(kind) == nullptr) {
@@ -279,7 +310,53 @@ Outcome ListOrFlush(Session* session, Request kind_of_request, Words* words) {
                                             : SendDump(session, *client, kind, since_ms);
 }
 
+// --- operations of Apply ---
+
+bool ReadModify(Request request, Words* words, Change* change) {
+  std::vector<v1::Action> actions;
+  if (kinds::ParseActions(words, &actions) || !words->AtEnd()) return false;
+  if (actions.empty() || actions.size() > kMaxActions) return false;
+  // A replace of several keeps what was done before a failure: no operation does that.
+  if (request == Request::kReplace && actions.size() > 1) return false;
+  for (v1::Action& action : actions) {
+    // The server refuses it with a field that an answer of Apply does not name.
+    if (action.skip_sw()) return false;
+    if (kinds::KindOfAction(action)->Normalize({}, &action)) return false;
+  }
+  change->request = request;
+  if (request == Request::kReplace) {
+    change->operation.mutable_replace()->Swap(&actions[0]);
+  } else if (actions.size() == 1) {
+    change->operation.mutable_create()->Swap(&actions[0]);
+  } else {
+    auto* list = change->operation.mutable_create_all();
+    for (v1::Action& action : actions) list->add_actions()->Swap(&action);
+  }
+  return true;
+}
+
+bool ReadDelete(Words* words, Change* change) {
+  // The word that tc does not look at.
+  words->Skip();
+  std::vector<v1::ActionKey> keys;
+  if (kinds::ParseKeys(words, &keys) || keys.size() != 1 || keys[0].index() == 0) return false;
+  change->request = Request::kDelete;
+  change->operation.mutable_delete_()->Swap(&keys[0]);
+  return true;
+}
+
 }  // namespace
+
+bool ReadChange(Words words, Change* change) {
+  const bool add = words.Matches("add");
+  if (add || words.Matches("change") || words.Matches("replace")) {
+    words.Skip();
+    return ReadModify(add ? Request::kAdd : Request::kReplace, &words, change);
+  }
+  if (!words.Matches("delete")) return false;
+  words.Skip();
+  return ReadDelete(&words, change);
+}
 
 Outcome RunActions(Session* session, Words* words) {
   while (!words->AtEnd()) {
@@ -299,9 +376,10 @@ Outcome RunActions(Session* session, Words* words) {
     } else if (words->Matches("help")) {
       return ShowHelp(session);
     } else {
-      session->Err(
-          absl::StrCat("Command \"", words->Peek(), "\" is unknown, try \"tcact actions help\"."));
-      return kFailed;
+      return session->Fail(
+          ParseError::Return(absl::StrCat("Command \"", words->Peek(),
+                                          "\" is unknown, try \"tcact actions help\".\n")),
+          *words);
     }
     if (!outcome.ok()) return outcome;
   }

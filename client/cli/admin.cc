@@ -224,14 +224,14 @@ Outcome RunNetns(Session* session, Words* words) {
   const bool quota = kinds::Abbreviates(command, "quota");
   const bool remove = kinds::Abbreviates(command, "delete");
   if (quota || remove) {
-    if (words->AtEnd()) return session->Fail(ParseError::Incomplete());
+    if (words->AtEnd()) return session->Fail(ParseError::Incomplete(), *words);
     name = std::string(words->Peek());
     words->Skip();
   }
   if (quota) {
-    if (words->AtEnd()) return session->Fail(ParseError::Incomplete());
+    if (words->AtEnd()) return session->Fail(ParseError::Incomplete(), *words);
     if (!kinds::ParseU64(words->Peek(), 10, &max_actions)) {
-      return session->Fail(ParseError::Invalid("quota", words->Peek()));
+      return session->Fail(ParseError::Invalid("quota", words->Peek()), *words);
     }
     words->Skip();
   }

@@ -52,9 +52,10 @@ Outcome TooMuch(Session* session, const Words& words) {
 
 Outcome RunBind(Session* session, Words* words) {
   std::vector<v1::Action> actions;
-  if (const ParseError error = kinds::ParseActions(words, &actions)) return session->Fail(error);
+  if (const ParseError error = kinds::ParseActions(words, &actions))
+    return session->Fail(error, *words);
   if (!words->AtEnd()) return TooMuch(session, *words);
-  if (actions.empty()) return session->Fail(ParseError::Incomplete());
+  if (actions.empty()) return session->Fail(ParseError::Incomplete(), *words);
   v1::BindRequest request;
   request.set_netns(session->netns());
   request.set_view(v1::ACTION_VIEW_BASIC);
@@ -76,8 +77,8 @@ Outcome RunBind(Session* session, Words* words) {
 
 Outcome RunUnbind(Session* session, Words* words) {
   std::vector<v1::ActionKey> keys;
-  if (const ParseError error = kinds::ParseKeys(words, &keys)) return session->Fail(error);
-  if (keys.empty()) return session->Fail(ParseError::Incomplete());
+  if (const ParseError error = kinds::ParseKeys(words, &keys)) return session->Fail(error, *words);
+  if (keys.empty()) return session->Fail(ParseError::Incomplete(), *words);
   v1::UnbindRequest request;
   request.set_netns(session->netns());
   for (v1::ActionKey& key : keys) request.add_keys()->Swap(&key);

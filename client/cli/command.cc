@@ -10,15 +10,20 @@
 #include "client/cli/admin.h"
 #include "client/cli/batch.h"
 #include "client/cli/bind.h"
+#include "client/cli/complete.h"
+#include "client/cli/man_page.h"
+#include "client/cli/pipeline.h"
 #include "client/cli/stats.h"
+#include "client/cli/usage.h"
 
 namespace tcact::cli {
 namespace {
 
 using kinds::Words;
 
+// As in tc, to standard error.
 Outcome RunHelp(Session* session, Words* /*words*/) {
-  session->Out(Usage());
+  session->ErrText(Usage());
   return kOk;
 }
 
@@ -27,12 +32,20 @@ struct Command {
   Outcome (*run)(Session* session, Words* words);
 };
 
-// The first that an abbreviation fits is meant: tc's own before ours.
+// The first that an abbreviation fits is meant: tc's own before ours, and actions first.
 constexpr Command kCommands[] = {
     {"actions", RunActions},   {"help", RunHelp},   {"bind", RunBind},
     {"unbind", RunUnbind},     {"stats", RunStats}, {"slabinfo", RunSlabinfo},
     {"lockstat", RunLockstat}, {"netns", RunNetns}, {"health", RunHealth},
 };
+
+// Whether the words are a change that can be sent ahead.
+bool IsChange(const std::vector<std::string>& words, Change* change) {
+  Words cursor(words);
+  if (!cursor.Matches(kCommands[0].name)) return false;
+  cursor.Skip();
+  return ReadChange(std::move(cursor), change);
+}
 
 }  // namespace
 
@@ -50,27 +63,48 @@ Outcome RunCommand(Session* session, const std::vector<std::string>& words) {
 
 Outcome RunBatch(Session* session, absl::string_view name, std::istream* in) {
   BatchReader reader(in);
+  Pipeline pipeline(session, name);
   Outcome result;
+  constexpr Outcome kBatchFailed = {.code = 1};
   while (true) {
+    // Before a read that may wait, what was read is done: on a terminal or a slow pipe each line
+    // is answered at once.
+    if (in->rdbuf()->in_avail() <= 0 && !pipeline.Drain()) return kBatchFailed;
     absl::StatusOr<std::vector<std::string>> words = reader.Next();
+    Change change;
+    if (words.ok() && IsChange(*words, &change)) {
+      if (!pipeline.Add(std::move(change), reader.line_number())) return kBatchFailed;
+      continue;
+    }
+    if (!pipeline.Drain()) return kBatchFailed;
     if (!words.ok()) {
       session->Err(words.status().message());
-      return {.code = 1};
+      return kBatchFailed;
     }
     if (words->empty()) break;
+    session->set_place(absl::StrCat(name, ":", reader.line_number()));
     const Outcome outcome = RunCommand(session, *words);
     if (outcome.exit) return outcome;
     if (outcome.ok()) continue;
-    session->Err(absl::StrCat("Command failed ", name, ":", reader.line_number()));
-    result.code = 1;
+    session->Err(absl::StrCat("Command failed ", session->place()));
+    result = kBatchFailed;
     if (!session->settings().force) return result;
   }
   if (reader.continuation_missing()) session->Err("Missing continuation line");
-  return result;
+  return pipeline.failed() ? kBatchFailed : result;
 }
 
 int Run(const std::vector<std::string>& words, const Environment& environment, std::istream* in,
         std::ostream* out, std::ostream* err) {
+  // Not in the help: for the completion of shells, and for those who build the man page.
+  if (!words.empty() && words[0] == "--complete") {
+    for (const std::string& word : Complete({words.begin() + 1, words.end()})) *out << word << "\n";
+    return 0;
+  }
+  if (words == std::vector<std::string>{"--print-man"}) {
+    *out << ManPage();
+    return 0;
+  }
   absl::StatusOr<Settings> settings = ParseOptions(words, environment);
   if (!settings.ok()) {
     *err << settings.status().message() << "\n";
@@ -81,9 +115,12 @@ int Run(const std::vector<std::string>& words, const Environment& environment, s
     session.Out(absl::StrCat("tcact utility, version ", kVersion, "\n"));
     return 0;
   }
-  if (settings->help || (settings->command.empty() && !settings->batch.has_value())) {
+  if (settings->help_is_output) {
     session.Out(Usage());
     return 0;
+  }
+  if (settings->help || (settings->command.empty() && !settings->batch.has_value())) {
+    return RunHelp(&session, nullptr).code;
   }
   if (!settings->batch.has_value()) return RunCommand(&session, settings->command).code;
   if (*settings->batch == "-") return RunBatch(&session, "-", in).code;

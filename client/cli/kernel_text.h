@@ -13,6 +13,9 @@ namespace tcact::cli {
 
 enum class Request { kAdd, kReplace, kGet, kDelete, kFlush, kBind, kUnbind, kOther };
 
+// What tc adds to what the kernel said.
+inline constexpr char kTalkFailed[] = "We have an error talking to the kernel";
+
 // One line without its end: "RTNETLINK answers: File exists". For errors that the kernel does not
 // have (a quota, for one) "Error: " and the server's text.
 std::string KernelText(Request request, const absl::Status& status);

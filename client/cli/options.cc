@@ -18,6 +18,9 @@ struct Option {
   // Exactly one of the two is set.
   void (*set)(Settings* settings) = nullptr;
   absl::Status (*take)(const std::string& value, Settings* settings) = nullptr;
+  // For the help; options without it are another's second name, or do nothing here.
+  absl::string_view shown = {};
+  absl::string_view help = {};
 };
 
 absl::Status Take(const std::string& value, std::string* out) {
@@ -36,46 +39,70 @@ absl::Status TakeDeadline(const std::string& value, Settings* settings) {
   return absl::OkStatus();
 }
 
+// tc's -color has a value behind "=", or none.
+bool IsColorMode(absl::string_view value) {
+  return value == "always" || value == "auto" || value == "never";
+}
+
 // In tc's order, since the first that an abbreviation fits is the one that is meant: -b is -batch,
-// -n -netns, -c a colour.
+// -n -netns, -c -cf.
 constexpr Option kOptions[] = {
     {"stats", [](Settings* s) { s->print.stats = true; }},
-    {"statistics", [](Settings* s) { s->print.stats = true; }},
-    {"details", [](Settings* s) { s->print.details = true; }},
-    {"raw", [](Settings* s) { s->print.raw = true; }},
-    {"pretty", [](Settings* s) { s->print.pretty = true; }},
-    {"Version", [](Settings* s) { s->version = true; }},
+    {"statistics", [](Settings* s) { s->print.stats = true; }, nullptr, "-s[tatistics]",
+     "counters and times too"},
+    {"details", [](Settings* s) { s->print.details = true; }, nullptr, "-d[etails]",
+     "more of the parameters"},
+    {"raw", [](Settings* s) { s->print.raw = true; }, nullptr, "-r[aw]",
+     "numbers as they are kept"},
+    {"pretty", [](Settings* s) { s->print.pretty = true; }, nullptr, "-p[retty]",
+     "JSON over several lines"},
+    {"graph", [](Settings*) {}},
+    {"Version", [](Settings* s) { s->version = true; }, nullptr, "-V[ersion]", "the version"},
     {"version", [](Settings* s) { s->version = true; }},
-    {"help", [](Settings* s) { s->help = true; }},
-    {"force", [](Settings* s) { s->force = true; }},
+    {"iec", [](Settings* s) { s->print.iec = true; }, nullptr, "-i[ec]", "rates in units of 1024"},
+    {"help", [](Settings* s) { s->help = true; }, nullptr, "-h[elp]", "this text"},
+    {"force", [](Settings* s) { s->force = true; }, nullptr, "-f[orce]",
+     "go on with a batch after a line that failed"},
     {"batch", nullptr,
      [](const std::string& value, Settings* s) {
        s->batch = value;
        return absl::OkStatus();
-     }},
-    {"netns", nullptr,
-     [](const std::string& value, Settings* s) { return Take(value, &s->netns); }},
-    // Of what they ask for nothing is printed here: names of classes, colours.
+     },
+     "-b[atch] FILE", "commands from FILE, a line each; - is standard input"},
+    {"netns", nullptr, [](const std::string& value, Settings* s) { return Take(value, &s->netns); },
+     "-n[etns] NAME", "namespace (else TCACT_NETNS, else the default one)"},
+    // Of what they ask for nothing is printed here: names of classes, colours, times of events.
     {"Numeric", [](Settings*) {}},
     {"names", [](Settings*) {}},
     {"nm", [](Settings*) {}},
+    {"cf", nullptr, [](const std::string&, Settings*) { return absl::OkStatus(); }},
+    {"conf", nullptr, [](const std::string&, Settings*) { return absl::OkStatus(); }},
     {"color", [](Settings*) {}},
-    {"json", [](Settings* s) { s->print.json = true; }},
-    {"oneline", [](Settings* s) { s->print.oneline = true; }},
-    {"brief", [](Settings* s) { s->print.brief = true; }},
+    {"timestamp", [](Settings*) {}},
+    {"tshort", [](Settings*) {}},
+    {"json", [](Settings* s) { s->print.json = true; }, nullptr, "-j[son]",
+     "JSON, for all commands"},
+    {"oneline", [](Settings* s) { s->print.oneline = true; }, nullptr, "-o[neline]",
+     "a backslash for each line end"},
+    {"brief", [](Settings* s) { s->print.brief = true; }, nullptr, "-br[ief]",
+     "kind, index and cookie only"},
+    {"echo", [](Settings*) {}},
     // Ours.
     {"server", nullptr,
-     [](const std::string& value, Settings* s) { return Take(value, &s->server); }},
-    {"deadline", nullptr, TakeDeadline},
+     [](const std::string& value, Settings* s) { return Take(value, &s->server); },
+     "--server ADDRESS", "host:port or unix:/path (else TCACT_SERVER, else 127.0.0.1:9341)"},
+    {"deadline", nullptr, TakeDeadline, "--deadline TIME", "of each call, such as 500ms (10s)"},
 };
 
-// Ours must be spelled out: -s and -d are tc's.
-bool IsOurs(absl::string_view name) { return name == "server" || name == "deadline"; }
+// Ours must be spelled out: -s and -d are tc's. So must echo in tc.
+bool IsExact(absl::string_view name) {
+  return name == "server" || name == "deadline" || name == "echo";
+}
 
 // `name` has no dashes and no value. Null if there is none.
 const Option* Find(absl::string_view name) {
   for (const Option& option : kOptions) {
-    if (IsOurs(option.name) ? name == option.name : Abbreviates(name, option.name)) return &option;
+    if (IsExact(option.name) ? name == option.name : Abbreviates(name, option.name)) return &option;
   }
   return nullptr;
 }
@@ -98,8 +125,12 @@ absl::Status ReadOption(const std::vector<std::string>& words, size_t* at, Setti
   const Option* option = Find(name);
   if (option == nullptr) return Unknown(word);
   if (option->set != nullptr) {
-    if (value.has_value()) return Unknown(word);
+    if (value.has_value() && (option->name != "color" || !IsColorMode(*value))) {
+      return Unknown(word);
+    }
     option->set(settings);
+    // As with other programs, --help is output; tc's -help goes where its errors go.
+    if (option->name == "help") settings->help_is_output = absl::StartsWith(word, "--");
     return absl::OkStatus();
   }
   if (!value.has_value()) {
@@ -129,48 +160,18 @@ absl::StatusOr<Settings> ParseOptions(const std::vector<std::string>& words,
   return settings;
 }
 
-std::string Usage() {
-  return absl::StrCat(
-      R"(tcact - traffic-control actions of a tcactd, with tc's commands
+std::vector<HelpLine> OptionHelp() {
+  std::vector<HelpLine> lines;
+  for (const Option& option : kOptions) {
+    if (!option.shown.empty()) lines.push_back({option.shown, option.help});
+  }
+  return lines;
+}
 
-Usage: tcact [OPTIONS] COMMAND
-       tcact [OPTIONS] [-force] -batch FILE
-
-As in tc (and abbreviated as in tc):
-  actions add ACTION...               create; the index is chosen unless given
-  actions change|replace ACTION...    change, or create what is absent
-  actions get|delete KEY...           KEY: action KIND index INDEX
-  actions ls action KIND [since MS]   list; only those used in the last MS milliseconds
-  actions flush action KIND           delete all that are not bound
-                                      ACTION: action KIND PARAMS [index INDEX] [cookie HEX]
-                                        [hw_stats immediate|delayed|disabled] [no_percpu] [skip_hw]
-                                      `actions add action KIND help` tells a kind's PARAMS
-Beyond tc:
-  bind ACTION...                      take a reference, as a filter does; creates what is absent
-  unbind KEY...                       give one back
-  stats add KEY COUNTER N...          add to counters: bytes packets drops overlimits requeues
-                                        qlen backlog; `hw`: hardware counted them
-  stats reset KEY...                  set all counters to 0
-  slabinfo                            the server's slab caches and per-CPU memory
-  lockstat [reset]                    its locks: how often taken, how long waited for
-  netns [ls | del NAME | quota NAME N]
-                                      namespaces; N: most actions it may hold, 0: any number
-  health                              whether the server serves
-  help                                this text
-
-Options:
-  -s[tatistics] -d[etails] -r[aw] -br[ief] -o[neline]   what to print
-  -j[son] -p[retty]     JSON, for all commands; pretty: over several lines
-  -n[etns] NAME         namespace                        (TCACT_NETNS; else the default one)
-  -b[atch] FILE         commands from FILE, a line each; - is standard input
-  -force                go on after a failed line
-  --server ADDRESS      host:port or unix:/path          (TCACT_SERVER; else )",
-      client::kDefaultAddress, R"()
-  --deadline TIME       of each call, such as 500ms      (10s)
-  -V[ersion] -h[elp]
-
-Exit code: 0; 1: a batch or a flush failed, or the server does not answer; 255: any other failure.
-)");
+bool TakesValue(absl::string_view word) {
+  const absl::string_view name = word.substr(absl::StartsWith(word, "--") ? 2 : 1);
+  const Option* option = Find(name);
+  return option != nullptr && option->take != nullptr;
 }
 
 }  // namespace tcact::cli

@@ -31,6 +31,8 @@ struct Settings {
   // The file of commands; "-" is standard input. Absent: one command, that of the command line.
   std::optional<std::string> batch;
   bool help = false;
+  // Help was asked for as output, not as tc shows it.
+  bool help_is_output = false;
   bool version = false;
   // The words behind the options.
   std::vector<std::string> command;
@@ -44,8 +46,17 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 absl::StatusOr<Settings> ParseOptions(const std::vector<std::string>& words,
                                       const Environment& environment);
 
-// What `tcact --help` prints.
-std::string Usage();
+// A line of a help text: "-j[son]", and what it means.
+struct HelpLine {
+  absl::string_view what;
+  absl::string_view text;
+};
+
+// The options that mean something here.
+std::vector<HelpLine> OptionHelp();
+
+// Whether the word ("-batch", "--server") is an option whose value is the next word.
+bool TakesValue(absl::string_view word);
 
 }  // namespace tcact::cli
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/pointer.h"
 #include "client/lib/status.h"
 
 namespace tcact::cli {
@@ -25,8 +26,9 @@ void Session::ErrText(absl::string_view text) {
   err_->flush();
 }
 
-Outcome Session::Fail(const kinds::ParseError& error) {
+Outcome Session::Fail(const kinds::ParseError& error, const kinds::Words& words) {
   ErrText(error.text);
+  ErrText(PointAtError(words, error, place_));
   Outcome outcome{.code = error.code};
   outcome.exit = error.then == kinds::ParseError::Then::kExit;
   return outcome;

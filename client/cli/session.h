@@ -7,6 +7,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -54,8 +55,12 @@ class Session {
   // The same for a text with its line ends.
   void ErrText(absl::string_view text);
 
-  // Prints a parser's error. Only for errors that end tc, or where nothing is to be added.
-  Outcome Fail(const kinds::ParseError& error);
+  // Prints a parser's error, and below it the word of the command that is wrong.
+  Outcome Fail(const kinds::ParseError& error, const kinds::Words& words);
+
+  // Where the command stands: "FILE:LINE" in a batch, else nothing.
+  const std::string& place() const { return place_; }
+  void set_place(std::string place) { place_ = std::move(place); }
 
   // Prints why a call failed, if the server could not be reached or did not answer in time, and
   // returns true. False for what the server itself said.
@@ -67,6 +72,7 @@ class Session {
   const Settings& settings_;
   std::ostream* const out_;
   std::ostream* const err_;
+  std::string place_;
   std::unique_ptr<client::Client> client_;
 };
 

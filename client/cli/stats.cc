@@ -132,7 +132,7 @@ v1::UpdateStatsRequest* RequestFor(const Update& update,
 
 Outcome Add(Session* session, Words* words) {
   std::vector<v1::UpdateStatsRequest> requests;
-  if (const ParseError error = ParseUpdates(words, &requests)) return session->Fail(error);
+  if (const ParseError error = ParseUpdates(words, &requests)) return session->Fail(error, *words);
   absl::StatusOr<client::Client*> client = session->client();
   if (!client.ok()) return session->Explain(client.status());
   uint64_t applied = 0;
@@ -168,8 +168,8 @@ Outcome Add(Session* session, Words* words) {
 
 Outcome Reset(Session* session, Words* words) {
   std::vector<v1::ActionKey> keys;
-  if (const ParseError error = kinds::ParseKeys(words, &keys)) return session->Fail(error);
-  if (keys.empty()) return session->Fail(ParseError::Incomplete());
+  if (const ParseError error = kinds::ParseKeys(words, &keys)) return session->Fail(error, *words);
+  if (keys.empty()) return session->Fail(ParseError::Incomplete(), *words);
   v1::ResetStatsRequest request;
   request.set_netns(session->netns());
   for (v1::ActionKey& key : keys) request.add_keys()->Swap(&key);
@@ -203,7 +203,7 @@ Outcome RunStats(Session* session, Words* words) {
     words->Skip();
     return Reset(session, words);
   }
-  return session->Fail(StatsUsage());
+  return session->Fail(StatsUsage(), *words);
 }
 
 }  // namespace tcact::cli

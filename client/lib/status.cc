@@ -20,6 +20,15 @@ absl::Status FromGrpc(const grpc::Status& status) {
   return result;
 }
 
+absl::Status FromOperationError(const v1::OperationError& error) {
+  absl::Status result(static_cast<absl::StatusCode>(error.code()), error.message());
+  v1::ErrorInfo info;
+  info.set_reason(error.reason());
+  info.set_domain("tcact");
+  result.SetPayload(kErrorInfoUrl, absl::Cord(info.SerializeAsString()));
+  return result;
+}
+
 std::optional<v1::ErrorInfo> GetErrorInfo(const absl::Status& status) {
   const auto payload = status.GetPayload(kErrorInfoUrl);
   v1::ErrorInfo info;

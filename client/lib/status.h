@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "grpcpp/support/status.h"
+#include "proto/tcact/v1/action_store.pb.h"
 #include "proto/tcact/v1/error_details.pb.h"
 
 namespace tcact::client {
@@ -21,6 +22,9 @@ inline constexpr absl::string_view kErrorInfoUrl = "type.googleapis.com/google.r
 // Same code, same message; the first ErrorInfo of grpc-status-details-bin becomes the payload.
 // Details that are absent or do not parse make no payload and no other error.
 absl::Status FromGrpc(const grpc::Status& status);
+
+// The error of one operation of Apply, with its reason as ErrorInfo.
+absl::Status FromOperationError(const v1::OperationError& error);
 
 // The ErrorInfo that `status` carries; nothing if it carries none (a transport's error, for one).
 std::optional<v1::ErrorInfo> GetErrorInfo(const absl::Status& status);

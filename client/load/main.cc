@@ -6,13 +6,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "client/load/compare_run.h"
+#include "client/load/flag_word.h"
 #include "client/load/progress.h"
 #include "client/load/run.h"
 
@@ -23,7 +21,8 @@ ABSL_FLAG(int, connections, 1, "connections");
 ABSL_FLAG(int, in_flight, 0, "messages under way on each connection");
 ABSL_FLAG(int, threads, 0, "threads");
 ABSL_FLAG(int64_t, actions, 10000, "resident actions");
-ABSL_FLAG(absl::Duration, duration, absl::ZeroDuration(), "measured time");
+// The default differs from command to command.
+ABSL_FLAG(absl::Duration, duration, -absl::InfiniteDuration(), "measured time");
 ABSL_FLAG(absl::Duration, warmup, absl::Seconds(1), "time before it");
 ABSL_FLAG(double, rate, 0, "operations a second; 0: closed loop");
 ABSL_FLAG(uint64_t, seed, 1, "of the arrivals");
@@ -127,29 +126,13 @@ int Complain(absl::string_view text) {
   return kUsage;
 }
 
-// absl's own parser knows the flags of all commands and no hyphens; both are dealt with here.
-// Returns false after having complained.
-bool Normalize(const std::string& command, std::vector<std::string>* args) {
-  for (std::string& arg : *args) {
-    absl::string_view word = arg;
-    if (!absl::ConsumePrefix(&word, "--")) {
-      Complain(absl::StrCat("\"", arg, "\" is no flag; see tcact-load ", command, " --help"));
-      return false;
-    }
-    const std::pair<std::string, std::string> parts = absl::StrSplit(word, absl::MaxSplits('=', 1));
-    std::string name = parts.first;
-    absl::c_replace(name, '-', '_');
-    if (!absl::c_linear_search(FlagsOf(command), name)) {
-      Complain(absl::StrCat("\"", arg, "\" is no flag of ", command, "; see tcact-load ", command,
-                            " --help"));
-      return false;
-    }
-    if (name != "through_rpc" && !absl::StrContains(word, '=')) {
-      Complain(absl::StrCat("\"", arg, "\" needs a value: ", arg, "=…"));
-      return false;
-    }
-    arg = absl::StrContains(word, '=') ? absl::StrCat("--", name, "=", parts.second)
-                                       : absl::StrCat("--", name);
+// Sets the flags. False after having complained.
+bool SetFlags(const std::string& command, const std::vector<std::string>& args) {
+  for (const std::string& arg : args) {
+    const absl::Status status = SetFlag(arg, FlagsOf(command));
+    if (status.ok()) continue;
+    Complain(absl::StrCat(status.message(), "; see tcact-load ", command, " --help"));
+    return false;
   }
   return true;
 }
@@ -182,7 +165,7 @@ absl::Status ReadRunFlags(RunOptions* o) {
   o->in_flight = absl::GetFlag(FLAGS_in_flight);
   if (const int threads = absl::GetFlag(FLAGS_threads); threads != 0) o->threads = threads;
   o->actions = absl::GetFlag(FLAGS_actions);
-  if (const auto duration = absl::GetFlag(FLAGS_duration); duration != absl::ZeroDuration()) {
+  if (const auto duration = absl::GetFlag(FLAGS_duration); duration != -absl::InfiniteDuration()) {
     o->duration = duration;
   }
   o->warmup = absl::GetFlag(FLAGS_warmup);
@@ -225,7 +208,7 @@ int CompareCommand() {
   options.through_rpc = absl::GetFlag(FLAGS_through_rpc);
   options.tcactd = absl::GetFlag(FLAGS_tcactd);
   options.connections = absl::GetFlag(FLAGS_connections);
-  if (const auto duration = absl::GetFlag(FLAGS_duration); duration != absl::ZeroDuration()) {
+  if (const auto duration = absl::GetFlag(FLAGS_duration); duration != -absl::InfiniteDuration()) {
     options.duration = duration;
   }
   const absl::Status status = CheckCompareOptions(options);
@@ -263,10 +246,7 @@ int Main(int argc, char** argv) {
     std::fputs(command == "run" ? kRunHelp : kCompareHelp, stdout);
     return kOk;
   }
-  if (!Normalize(command, &args)) return kUsage;
-  std::vector<char*> words = {argv[0]};
-  for (std::string& arg : args) words.push_back(arg.data());
-  absl::ParseCommandLine(static_cast<int>(words.size()), words.data());  // exits on a bad value
+  if (!SetFlags(command, args)) return kUsage;
   return command == "run" ? RunCommand() : CompareCommand();
 }
 

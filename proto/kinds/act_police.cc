@@ -400,13 +400,14 @@ class PoliceKind : public KindOf<Police, v1::Action::kPoliceFieldNumber, &v1::Ac
   // The buckets: in text only, but for the one in packets.
   static void PrintRates(const Police& police, const PrintOptions& options, Printer* out) {
     const uint32_t ticks = police.rate() == 0 ? 0 : TicksOf(police.rate(), police.burst());
-    out->TextFormat("rate %s ", FormatRate(police.rate()));
+    out->TextFormat("rate %s ", FormatRate(police.rate(), options.iec));
     out->TextFormat("burst %s ", FormatSize(AmountOf(police.rate(), ticks)));
     out->TextFormat("mtu %s ", FormatSize(police.mtu()));
     if (options.raw) out->TextFormat("[%08x] ", ticks);
-    if (police.peak_rate() != 0) out->TextFormat("peakrate %s ", FormatRate(police.peak_rate()));
+    if (police.peak_rate() != 0)
+      out->TextFormat("peakrate %s ", FormatRate(police.peak_rate(), options.iec));
     if (police.average_rate() != 0) {
-      out->TextFormat("avrate %s ", FormatRate(police.average_rate()));
+      out->TextFormat("avrate %s ", FormatRate(police.average_rate(), options.iec));
     }
     if (police.packet_rate() != 0) {
       const uint32_t packet_ticks = TicksOf(police.packet_rate(), police.packet_burst());

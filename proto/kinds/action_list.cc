@@ -92,6 +92,7 @@ void ParseFlags(Words* words, v1::Action* action) {
 // "parse_action: ..." as tc ends an error in a list. `start` is where the failed action began.
 ParseError BadValue(ParseError error, Words* words, size_t start) {
   if (error.then != ParseError::Then::kReturn) return error;
+  words->MarkWrong();
   words->set_position(start);
   const absl::string_view word = words->AtEnd() ? "(null)" : words->Peek();
   absl::StrAppend(&error.text, "parse_action: bad value (", words->left(), ":", word, ")!\n");
@@ -125,7 +126,8 @@ ParseError ParseAction(Words* words, std::string* cookie, v1::Action* action) {
 
 }  // namespace
 
-ParseError ParseActions(Words* words, std::vector<v1::Action>* actions) {
+ParseError ParseActions(Words* words, std::vector<v1::Action>* actions,
+                        std::vector<size_t>* starts) {
   // As tc: silent at the end of the words.
   if (words->AtEnd()) return ParseError::Return("");
   std::string cookie;
@@ -139,8 +141,10 @@ ParseError ParseActions(Words* words, std::vector<v1::Action>* actions) {
     if (words->Is("flowid") || words->Is("classid") || BeginsCommand(*words)) break;
     if (words->Is("help")) return ParseError::Return("");
     v1::Action action;
+    const size_t start = words->position();
     if (ParseError error = ParseAction(words, &cookie, &action)) return error;
     actions->push_back(std::move(action));
+    if (starts != nullptr) starts->push_back(start);
     expected = false;
   }
   if (expected && !BeginsCommand(*words)) {

@@ -26,7 +26,9 @@ inline constexpr size_t kMaxCookieBytes = 16;
 //   - a verdict in place of a kind ("action drop index 3") is gact, and so is any word that is no
 //     kind;
 //   - a cookie goes to the actions after it too, until another is given. Nothing is normalized.
-ParseError ParseActions(Words* words, std::vector<v1::Action>* actions);
+// `starts`, if not null, gets the position of the first word of each action.
+ParseError ParseActions(Words* words, std::vector<v1::Action>* actions,
+                        std::vector<size_t>* starts = nullptr);
 
 // Reads keys up to the end and appends them to *keys. A verdict in place of a kind is gact. A word
 // that is no kind is an error, where tc goes on with gact: a typing error must not delete what was

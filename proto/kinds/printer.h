@@ -30,6 +30,7 @@ struct PrintOptions {
   bool pretty = false;   // -p; means nothing without json
   bool brief = false;    // -br
   bool oneline = false;  // -o: a backslash for each line end
+  bool iec = false;      // -iec: rates in units of 1024
 };
 
 class Printer {

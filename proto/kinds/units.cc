@@ -142,18 +142,19 @@ bool ParseSizeAndCell(absl::string_view word, uint64_t* bytes, int* cell_log) {
   return false;
 }
 
-std::string FormatRate(uint64_t bytes_per_second) {
+std::string FormatRate(uint64_t bytes_per_second, bool iec) {
   constexpr absl::string_view kPrefixes[] = {"", "K", "M", "G", "T"};
   // As tc, which would lose the top three bits of a rate that nobody has.
   uint64_t rate = bytes_per_second << 3;
+  const uint64_t kilo = iec ? 1024 : 1000;
   size_t prefix = 0;
-  // A unit larger if that is exact, or if the number would have more than six digits.
-  while (prefix + 1 < std::size(kPrefixes) && rate >= 1000 &&
-         (rate % 1000 == 0 || rate >= 1000000)) {
-    rate /= 1000;
+  // A unit larger if that is exact, or if the number would be a thousand of it and more.
+  while (prefix + 1 < std::size(kPrefixes) && rate >= kilo &&
+         (rate % kilo == 0 || rate >= 1000 * kilo)) {
+    rate /= kilo;
     ++prefix;
   }
-  return absl::StrCat(rate, kPrefixes[prefix], "bit");
+  return absl::StrCat(rate, kPrefixes[prefix], iec && prefix > 0 ? "i" : "", "bit");
 }
 
 std::string FormatTime(int64_t ns) {

@@ -31,8 +31,8 @@ bool ParseSizeAndCell(absl::string_view word, uint64_t* bytes, int* cell_log);
 // type.
 bool ParseTime(absl::string_view word, int64_t* ns);
 
-// "1Mbit", "0bit".
-std::string FormatRate(uint64_t bytes_per_second);
+// "1Mbit", "0bit"; with `iec` in units of 1024: "1Mibit".
+std::string FormatRate(uint64_t bytes_per_second, bool iec = false);
 // "10Kb", "4Gb", "1500b".
 std::string FormatSize(uint64_t bytes);
 // "1.5s", "200ms", "10us", "7ns": three digits, but all of nanoseconds.

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,9 +86,21 @@ class Words {
   // 0 to the number of words.
   void set_position(size_t position) { position_ = position; }
 
+  // For a parser that goes back after an error: the word under the cursor is the one that was
+  // wrong. The first mark stays.
+  void MarkWrong() {
+    if (!wrong_) wrong_ = position_;
+  }
+  // After an error: where the wrong word stands, or a missing one should (then it may be the number
+  // of words).
+  size_t wrong() const { return wrong_.value_or(position_); }
+
+  const std::vector<std::string>& all() const { return words_; }
+
  private:
   std::vector<std::string> words_;
   size_t position_ = 0;
+  std::optional<size_t> wrong_;
 };
 
 // Numbers as tc reads them: all of `word`, in `base` (0: by prefix, as in C). False if it is none

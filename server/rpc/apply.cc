@@ -1,5 +1,8 @@
 #include "server/rpc/apply.h"
 
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "server/rpc/change.h"
 #include "server/rpc/limits.h"
@@ -35,24 +38,41 @@ void AddError(int position, const Problem& problem, v1::ApplyResponse* response)
   error->set_message(problem->text);
 }
 
+// Entries of the batch, those of an operation's list counted one by one.
+int CountEntries(const v1::ApplyRequest& request) {
+  int count = request.ops_size();
+  for (const v1::Operation& operation : request.ops()) {
+    if (count > kMaxBatchEntries) break;
+    if (operation.has_create_all()) count += operation.create_all().actions_size();
+  }
+  return count;
+}
+
 }  // namespace
 
 Problem Applier::Apply(v1::ApplyRequest* request, v1::ApplyResponse* response) {
-  const int count = request->ops_size();
-  if (count > kMaxBatchEntries) return BatchTooLarge("ops", count, kMaxBatchEntries);
+  if (const int entries = CountEntries(*request); entries > kMaxBatchEntries) {
+    return BatchTooLarge("ops", entries, kMaxBatchEntries);
+  }
   Batch batch{request, response, NowMs(), act::NetnsRef(),
               request->view() != v1::ACTION_VIEW_UNSPECIFIED};
   if (Problem problem = FindNetns(context_, request->netns(), &batch.netns); !problem.ok())
     return problem;
 
   response->set_batch_id(request->batch_id());
+  const int count = request->ops_size();
   auto* indexes = response->mutable_indexes();
   indexes->Reserve(count);
   for (int i = 0; i < count; ++i) {
     uint32_t index = 0;
-    const Problem problem = One(&batch, i, request->mutable_ops(i), &index);
+    Problem problem = One(&batch, i, request->mutable_ops(i), &index);
     indexes->AddAlreadyReserved(problem.ok() ? index : 0);
-    if (!problem.ok()) AddError(i, problem, response);
+    if (problem.ok()) continue;
+    AddError(i, problem, response);
+    if (request->stop_on_error()) {
+      stopped_ = std::move(problem);
+      break;
+    }
   }
   return {};
 }
@@ -80,6 +100,8 @@ Problem Applier::One(Batch* batch, int position, v1::Operation* operation, uint3
     case v1::Operation::kResetStats:
       *index = operation->reset_stats().index();
       return ChangeKey(batch, position, act::OpType::kResetStats, operation->reset_stats(), false);
+    case v1::Operation::kCreateAll:
+      return CreateAll(batch, position, operation->mutable_create_all(), index);
     case v1::Operation::OP_NOT_SET:
       break;
   }
@@ -99,6 +121,31 @@ Problem Applier::Change(Batch* batch, int position, act::OpType type, v1::Action
   if (problem.ok()) problem = Open(batch);
   if (!problem.ok()) return problem;
   problem = ChangeOne(context_, batch->netns, op, position, batch->now_ms, index);
+  return problem;
+}
+
+Problem Applier::CreateAll(Batch* batch, int position, v1::Operation::Actions* actions,
+                           uint32_t* index) {
+  const int count = actions->actions_size();
+  if (count == 0) return InvalidField("create_all.actions", "none given; at least 1 is needed");
+  std::vector<act::Op> ops(static_cast<size_t>(count));
+  std::vector<std::string> params(ops.size());
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(i);
+    ops[at].type = act::OpType::kCreate;
+    Problem problem = ReadAction(*context_.kinds, {"create_all.actions", i}, false,
+                                 actions->mutable_actions(i), &params[at], &ops[at].spec);
+    if (!problem.ok()) return problem;
+  }
+  if (Problem problem = Open(batch); !problem.ok()) return problem;
+  bool first = true;
+  Problem problem = ChangeAll(context_, batch->netns, ops, batch->now_ms, act::kNoParts,
+                              [&](const act::Step& step, act::Snapshot&) {
+                                if (first) *index = step.index;
+                                first = false;
+                              });
+  // ChangeAll counts within the list; an operation's place is that in the batch.
+  if (!problem.ok()) problem.position = position;
   return problem;
 }
 

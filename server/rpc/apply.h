@@ -20,11 +20,16 @@ class Applier {
   // whole is refused and nothing of it was done.
   Problem Apply(v1::ApplyRequest* request, v1::ApplyResponse* response);
 
+  // Not OK: the last batch asked to stop at an error, and this is it. No further batch may be
+  // applied.
+  const Problem& stopped() const { return stopped_; }
+
  private:
   struct Batch;
 
   Problem One(Batch* batch, int position, v1::Operation* operation, uint32_t* index);
   Problem Change(Batch* batch, int position, act::OpType type, v1::Action* action, uint32_t* index);
+  Problem CreateAll(Batch* batch, int position, v1::Operation::Actions* actions, uint32_t* index);
   Problem ChangeKey(Batch* batch, int position, act::OpType type, const v1::ActionKey& key,
                     bool show);
   Problem Get(Batch* batch, int position, const v1::ActionKey& key);
@@ -34,6 +39,7 @@ class Applier {
   const Context& context_;
   std::string params_;
   act::Snapshot snapshot_;
+  Problem stopped_;
 };
 
 }  // namespace tcact::rpc

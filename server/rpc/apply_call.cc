@@ -44,6 +44,7 @@ void ApplyCall::OnRead(bool ok) {
     const Problem problem = applier_.Apply(request_, answer.response);
     if (problem.ok()) {
       ++unsent_;
+      if (!applier_.stopped().ok()) End(ToStatus(applier_.stopped(), request_->netns()));
     } else {
       End(ToStatus(problem, request_->netns()));
     }

@@ -25,7 +25,7 @@ struct ServerOptions {
   std::vector<std::string> listen;
   // Completion queues, each with one thread. 1 to 64.
   int loops = 1;
-  // Reflection and channelz.
+  // channelz. Reflection is always there: gRPC's library adds it to every server of the process.
   bool introspection = true;
   // A stream whose reader takes nothing for so long is cancelled.
   absl::Duration stall = absl::Seconds(kStalledStreamSeconds);

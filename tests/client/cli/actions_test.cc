@@ -8,7 +8,6 @@ namespace {
 
 using grpc::StatusCode;
 
-constexpr char kUnknownAction[] = "Command \"action\" is unknown, try \"tcact actions help\".\n";
 constexpr char kTalk[] = "We have an error talking to the kernel\n";
 
 class ActionsTest : public CommandTest {
@@ -109,26 +108,39 @@ TEST_F(ActionsTest, TheServersReasonsBecomeTheKernelsTexts) {
   }
 }
 
-TEST_F(ActionsTest, AFailedDeleteOrGetTakesItsFirstWordForACommand) {
+TEST_F(ActionsTest, AFailedDeleteOrGetSaysSoOnce) {
   server_.store.remove.status = Reason(StatusCode::NOT_FOUND, "ACTION_NOT_FOUND");
-  EXPECT_EQ(
-      Tcact("actions del action gact index 1").err,
-      absl::StrCat("Error: TC action with specified index not found.\n", kTalk, kUnknownAction));
+  EXPECT_EQ(Tcact("actions del action gact index 1").err,
+            absl::StrCat("Error: TC action with specified index not found.\n", kTalk));
   server_.store.remove.status = Reason(StatusCode::FAILED_PRECONDITION, "ACTION_BOUND");
   const Result result = Tcact("actions del action gact index 1");
   EXPECT_EQ(result.code, 255);
-  EXPECT_EQ(result.err,
-            absl::StrCat("Error: Failed to delete TC action.\n", kTalk, kUnknownAction));
+  EXPECT_EQ(result.err, absl::StrCat("Error: Failed to delete TC action.\n", kTalk));
   EXPECT_EQ(Tcact("actions get action gact index 0").err,
-            absl::StrCat("Error: Invalid TC action index value.\n", kTalk, kUnknownAction));
+            absl::StrCat("Error: Invalid TC action index value.\n", kTalk));
   EXPECT_TRUE(server_.store.batch_get.requests.empty());
 }
 
 TEST_F(ActionsTest, RulesAreCheckedBeforeAnythingIsSent) {
   const Result result = Tcact("actions add action gact pass index 1 action gact goto chain 7");
   EXPECT_EQ(result.code, 255);
-  EXPECT_EQ(result.err, absl::StrCat("Error: can't goto NULL proto/chain.\n", kTalk));
+  // Of two, the one that is meant is shown.
+  EXPECT_EQ(result.err,
+            absl::StrCat("Error: can't goto NULL proto/chain.\n", kTalk,
+                         "  actions add action gact pass index 1 action gact goto chain 7\n",
+                         "                                              ^\n"));
   EXPECT_TRUE(server_.store.create.requests.empty());
+}
+
+TEST_F(ActionsTest, TheActionThatTheServerRefusesIsShown) {
+  server_.store.create.status = client::WithReason(StatusCode::ALREADY_EXISTS, "in use",
+                                                   "ACTION_EXISTS", {{"position", "1"}});
+  EXPECT_EQ(Tcact("actions add action pass index 1 action drop index 2").err,
+            absl::StrCat("RTNETLINK answers: File exists\n", kTalk,
+                         "  actions add action pass index 1 action drop index 2\n",
+                         "                                         ^\n"));
+  EXPECT_EQ(Tcact("actions add action pass index 1").err,
+            absl::StrCat("RTNETLINK answers: File exists\n", kTalk));
 }
 
 TEST_F(ActionsTest, AReplaceKeepsWhatItReplacedBeforeARuleWasBroken) {
@@ -156,16 +168,31 @@ TEST_F(ActionsTest, WordsThatTcRefusesNeedNoServer) {
     const char* line;
     const char* err;
   } cases[] = {
-      {"actions add", "Illegal \"action\"\n"},
+      {"actions add",
+       "Illegal \"action\"\n"
+       "  actions add\n"
+       "              ^\n"},
       {"actions add action",
-       "bad action empty 1\nparse_action: bad value (0:(null))!\nIllegal \"action\"\n"},
+       "bad action empty 1\nparse_action: bad value (0:(null))!\nIllegal \"action\"\n"
+       "  actions add action\n"
+       "                     ^\n"},
       {"actions add action gact drop index foo",
        "Illegal \"index\"\nbad action parsing\nparse_action: bad value (4:gact)!\n"
-       "Illegal \"action\"\n"},
-      {"actions add action gact", "Command line is not complete. Try option \"help\"\n"},
-      {"actions del action gact", "Error: no index specified action: gact\n"},
+       "Illegal \"action\"\n"
+       "  actions add action gact drop index foo\n"
+       "                                     ^\n"},
+      {"actions add action gact",
+       "Command line is not complete. Try option \"help\"\n"
+       "  actions add action gact\n"
+       "                          ^\n"},
+      {"actions del action gact",
+       "Error: no index specified action: gact\n"
+       "  actions del action gact\n"
+       "                          ^\n"},
       {"actions ls action gact since foo",
-       "Error: argument \"foo\" is wrong: dump time \"since\" is invalid\n"},
+       "Error: argument \"foo\" is wrong: dump time \"since\" is invalid\n"
+       "  actions ls action gact since foo\n"
+       "                               ^\n"},
       {"actions bogus", "Command \"bogus\" is unknown, try \"tcact actions help\".\n"},
       {"filter ls", "Object \"filter\" is unknown, try \"tcact help\".\n"},
   };

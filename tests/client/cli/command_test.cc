@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
+#include "client/cli/usage.h"
 #include "tests/client/cli/command_fixture.h"
 
 namespace tcact::cli {
@@ -31,6 +33,94 @@ TEST_F(BatchTest, StopsAtTheFirstFailureAndNamesTheLine) {
   EXPECT_EQ(server_.store.create.requests.size(), 1u);
 }
 
+TEST_F(BatchTest, SendsChangesAheadInOneStream) {
+  std::string input;
+  for (int i = 1; i <= 2000; ++i)
+    absl::StrAppend(&input, "actions add action pass index ", i, "\n");
+  input += "actions replace action drop index 5\nactions del action gact index 6\n";
+  const Result result = Tcact("-n red -batch -", input);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out + result.err, "");
+  ASSERT_EQ(server_.store.create.requests.size(), 2000u);
+  for (uint32_t i = 0; i < 2000; ++i) {
+    EXPECT_EQ(server_.store.create.requests[i].actions(0).index(), i + 1);
+  }
+  EXPECT_EQ(server_.store.create.requests[0].netns(), "red");
+  EXPECT_EQ(server_.store.replace.requests.size(), 1u);
+  EXPECT_EQ(server_.store.remove.requests.size(), 1u);
+  EXPECT_LE(server_.store.apply_batches, 5);
+}
+
+TEST_F(BatchTest, DoesNothingBehindAFailureThoughItWasSent) {
+  server_.store.create.status = Reason(StatusCode::ALREADY_EXISTS, "ACTION_EXISTS");
+  server_.store.create.failing = 700;
+  std::string input;
+  for (int i = 1; i <= 5000; ++i)
+    absl::StrAppend(&input, "actions add action pass index ", i, "\n");
+  const Result result = Tcact("-batch -", input);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err,
+            "RTNETLINK answers: File exists\nWe have an error talking to the kernel\n"
+            "Command failed -:701\n");
+  EXPECT_EQ(server_.store.create.requests.size(), 701u);
+}
+
+TEST_F(BatchTest, NamesEachFailureInOrderWithForce) {
+  server_.store.remove.status = Reason(StatusCode::NOT_FOUND, "ACTION_NOT_FOUND");
+  const Result result = Tcact("-force -batch -",
+                              "actions del action gact index 1\nactions add action pass\n"
+                              "actions bogus\nactions del action gact index 2\n");
+  EXPECT_EQ(result.code, 1);
+  const std::string refused =
+      "Error: TC action with specified index not found.\n"
+      "We have an error talking to the kernel\nCommand failed -:";
+  EXPECT_EQ(result.err,
+            absl::StrCat(refused, "1\nCommand \"bogus\" is unknown, try \"tcact actions help\".\n",
+                         "Command failed -:3\n", refused, "4\n"));
+  EXPECT_EQ(server_.store.create.requests.size(), 1u);
+}
+
+TEST_F(BatchTest, AFailureComesBeforeWhatALaterLineWouldPrint) {
+  server_.store.create.status = Reason(StatusCode::ALREADY_EXISTS, "ACTION_EXISTS");
+  const Result result =
+      Tcact("-batch -", "actions add action pass index 1\nactions get action\nactions bogus\n");
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err,
+            "RTNETLINK answers: File exists\nWe have an error talking to the kernel\n"
+            "Command failed -:1\n");
+}
+
+TEST_F(BatchTest, AListOfAddsIsOneChange) {
+  EXPECT_EQ(Tcact("-batch -", "actions add action pass index 1 action drop index 2\n").code, 0);
+  ASSERT_EQ(server_.store.create.requests.size(), 1u);
+  EXPECT_EQ(server_.store.create.requests[0].actions_size(), 2);
+}
+
+TEST_F(BatchTest, WhatNoOperationCanDoIsACallOfItsOwn) {
+  EXPECT_EQ(Tcact("-batch -",
+                  "actions replace action pass index 1 action drop index 2\n"
+                  "actions del action gact index 1 action gact index 2\n"
+                  "actions add action pass index 1 add action pass index 2\n")
+                .code,
+            0);
+  EXPECT_EQ(server_.store.apply_batches, 0);
+  EXPECT_EQ(server_.store.replace.requests.size(), 1u);
+  EXPECT_EQ(server_.store.remove.requests.size(), 1u);
+  EXPECT_EQ(server_.store.create.requests.size(), 2u);
+}
+
+TEST_F(BatchTest, WithoutAServerItEndsAtOnce) {
+  const Result result = RunOn("unix:/nonexistent", "-force -batch -",
+                              "actions add action pass\nactions add action pass\n");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err.substr(0, 61),
+            "Error: no answer from a server at unix:/nonexistent (failed t")
+      << result.err;
+  EXPECT_NE(result.err.find("Of the lines 1 to 2 it is unknown which were done"), std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("\nCommand failed -:1\n"), std::string::npos) << result.err;
+}
+
 TEST_F(BatchTest, GoesOnWithForceAndStillFails) {
   const Result result =
       Tcact("-force -batch -", "actions bogus\nactions add action pass index 1\nfoo bar\n");
@@ -45,7 +135,10 @@ TEST_F(BatchTest, EndsWhereTcWouldExitEvenWithForce) {
   const Result result =
       Tcact("-force -batch -", "actions add action gact pass index\nactions add action pass\n");
   EXPECT_EQ(result.code, 255);
-  EXPECT_EQ(result.err, "Command line is not complete. Try option \"help\"\n");
+  EXPECT_EQ(result.err,
+            "Command line is not complete. Try option \"help\"\n"
+            "  -:1: actions add action gact pass index\n"
+            "                                          ^\n");
   EXPECT_TRUE(server_.store.create.requests.empty());
 }
 
@@ -208,10 +301,17 @@ TEST_F(OwnCommandsTest, HealthOfAServerThatDoesNotServeIs1) {
   EXPECT_NE(result.err.find("does not serve"), std::string::npos) << result.err;
 }
 
-TEST_F(OwnCommandsTest, HelpAndVersionNeedNoServer) {
-  EXPECT_EQ(RunOn("unix:/nonexistent", "").out, Usage());
-  EXPECT_EQ(RunOn("unix:/nonexistent", "help").out, Usage());
-  EXPECT_EQ(RunOn("unix:/nonexistent", "-h").out, Usage());
+TEST_F(OwnCommandsTest, HelpGoesWhereTcSendsIt) {
+  for (const char* line : {"", "help", "-h", "-help"}) {
+    const Result result = RunOn("unix:/nonexistent", line);
+    EXPECT_EQ(result.code, 0) << line;
+    EXPECT_EQ(result.err, Usage()) << line;
+    EXPECT_EQ(result.out, "") << line;
+  }
+  EXPECT_EQ(RunOn("unix:/nonexistent", "--help").out, Usage());
+}
+
+TEST_F(OwnCommandsTest, VersionNeedsNoServer) {
   EXPECT_EQ(RunOn("unix:/nonexistent", "-V").out, "tcact utility, version 0.1.0\n");
 }
 

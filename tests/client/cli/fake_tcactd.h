@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/lib/status.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/tcact/v1/action_store.grpc.pb.h"
 #include "proto/tcact/v1/admin.grpc.pb.h"
@@ -20,11 +21,14 @@ struct Call {
   std::vector<Request> requests;
   Response response;
   grpc::Status status;
+  // The call with this number, from 0, and no other gets `status`; -1: all get it.
+  int failing = -1;
 
   grpc::Status Answer(const Request* request, Response* out) {
     requests.push_back(*request);
     *out = response;
-    return status;
+    const int number = static_cast<int>(requests.size()) - 1;
+    return failing < 0 || number == failing ? status : grpc::Status::OK;
   }
 };
 
@@ -89,6 +93,58 @@ class FakeActionStore : public v1::ActionStore::Service {
   grpc::Status ResetStats(grpc::ServerContext*, const v1::ResetStatsRequest* request,
                           v1::ResetStatsResponse* response) override {
     return reset_stats.Answer(request, response);
+  }
+
+  // Each operation becomes a request of the call of its name.
+  grpc::Status Apply(
+      grpc::ServerContext*,
+      grpc::ServerReaderWriter<v1::ApplyResponse, v1::ApplyRequest>* stream) override {
+    v1::ApplyRequest batch;
+    while (stream->Read(&batch)) {
+      ++apply_batches;
+      v1::ApplyResponse answer;
+      answer.set_batch_id(batch.batch_id());
+      grpc::Status stopped;
+      for (int i = 0; i < batch.ops_size() && stopped.ok(); ++i) {
+        const grpc::Status status = One(batch.netns(), batch.ops(i));
+        answer.add_indexes(0);
+        if (status.ok()) continue;
+        v1::OperationError* error = answer.add_errors();
+        error->set_position(static_cast<uint32_t>(i));
+        error->set_code(status.error_code());
+        error->set_message(status.error_message());
+        error->set_reason(client::Reason(client::FromGrpc(status)));
+        if (batch.stop_on_error()) stopped = status;
+      }
+      stream->Write(answer);
+      if (!stopped.ok()) return stopped;
+    }
+    return grpc::Status::OK;
+  }
+  int apply_batches = 0;
+
+ private:
+  grpc::Status One(const std::string& netns, const v1::Operation& op) {
+    if (op.has_replace()) {
+      v1::ReplaceActionsRequest request;
+      v1::ReplaceActionsResponse response;
+      request.set_netns(netns);
+      *request.add_actions() = op.replace();
+      return replace.Answer(&request, &response);
+    }
+    if (op.has_delete_()) {
+      v1::DeleteActionsRequest request;
+      v1::DeleteActionsResponse response;
+      request.set_netns(netns);
+      *request.add_keys() = op.delete_();
+      return remove.Answer(&request, &response);
+    }
+    v1::CreateActionsRequest request;
+    v1::CreateActionsResponse response;
+    request.set_netns(netns);
+    if (op.has_create()) *request.add_actions() = op.create();
+    for (const v1::Action& action : op.create_all().actions()) *request.add_actions() = action;
+    return create.Answer(&request, &response);
   }
 };
 

@@ -91,6 +91,8 @@ TEST(Options, BadOnesAreErrors) {
                                              {"-n"},
                                              {"--server"},
                                              {"--json=1"},
+                                             {"-color=blue"},
+                                             {"-ech"},
                                              {"--deadline=0"},
                                              {"--deadline=-1s"},
                                              {"--deadline=inf"},
@@ -99,16 +101,44 @@ TEST(Options, BadOnesAreErrors) {
   }
 }
 
-TEST(Usage, NamesEveryCommandAndFitsATerminal) {
-  const std::string usage = Usage();
-  for (const char* word : {"actions add", "bind", "unbind", "stats add", "slabinfo", "lockstat",
-                           "netns", "health", "-batch", "--server", "--deadline", "Exit code"}) {
-    EXPECT_NE(usage.find(word), std::string::npos) << word;
+TEST(Options, OfTcWithoutMeaningHereAreTaken) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"-g"},
+                                             {"-t"},
+                                             {"-tshort"},
+                                             {"-N"},
+                                             {"-nm"},
+                                             {"-col"},
+                                             {"-color=never"},
+                                             {"-echo"},
+                                             {"-cf", "file"},
+                                             {"-conf", "file"}}) {
+    EXPECT_TRUE(Parsed(words).command.empty()) << words[0];
   }
-  size_t column = 0;
-  for (const char c : usage) {
-    column = c == '\n' ? 0 : column + 1;
-    EXPECT_LE(column, 100u);
+  EXPECT_TRUE(Parsed({"-i"}).print.iec);
+}
+
+TEST(Options, CIsAFileOfNamesAsInTc) {
+  EXPECT_EQ(Parsed({"-c", "file", "actions"}).command, std::vector<std::string>{"actions"});
+}
+
+TEST(Options, HelpWithTwoDashesIsOutput) {
+  EXPECT_TRUE(Parsed({"--help"}).help_is_output);
+  EXPECT_FALSE(Parsed({"-help"}).help_is_output);
+  EXPECT_TRUE(Parsed({"-help"}).help);
+}
+
+TEST(Options, OfTheHelpAreKnown) {
+  for (const HelpLine& line : OptionHelp()) {
+    std::string name;
+    for (const char c : line.what.substr(0, line.what.find(' '))) {
+      if (c != '[' && c != ']') name += c;
+    }
+    const bool value = line.what.find(' ') != absl::string_view::npos;
+    EXPECT_EQ(TakesValue(name), value) << name;
+    EXPECT_TRUE(
+        Parse(value ? std::vector<std::string>{name, "1s"} : std::vector<std::string>{name}).ok())
+        << name;
   }
 }
 

@@ -44,7 +44,8 @@ TEST(ClientTest, ReturnsTheResponse) {
 TEST(ClientTest, AnErrorCarriesItsReason) {
   FakeServer fake;
   fake.store.on_get = [](const v1::GetActionRequest&, v1::Action*) {
-    return WithReason(grpc::StatusCode::NOT_FOUND, "no gact 7", "ACTION_NOT_FOUND", "7");
+    return WithReason(grpc::StatusCode::NOT_FOUND, "no gact 7", "ACTION_NOT_FOUND",
+                      {{"index", "7"}});
   };
   const auto action = ConnectTo(fake.address())->GetAction(GetGact(7));
   EXPECT_EQ(action.status().code(), absl::StatusCode::kNotFound);

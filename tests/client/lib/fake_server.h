@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -22,11 +23,12 @@ namespace tcact::client {
 
 // A status as the server sends it: with one ErrorInfo.
 inline grpc::Status WithReason(grpc::StatusCode code, const std::string& message,
-                               const std::string& reason, const std::string& index = "") {
+                               const std::string& reason,
+                               const std::map<std::string, std::string>& metadata = {}) {
   v1::ErrorInfo info;
   info.set_reason(reason);
   info.set_domain("tcact");
-  if (!index.empty()) (*info.mutable_metadata())["index"] = index;
+  info.mutable_metadata()->insert(metadata.begin(), metadata.end());
   v1::StatusDetails details;
   details.set_code(code);
   details.set_message(message);

@@ -15,8 +15,8 @@ TEST(StatusTest, KeepsCodeAndMessage) {
 TEST(StatusTest, OkStaysOk) { EXPECT_TRUE(FromGrpc(grpc::Status::OK).ok()); }
 
 TEST(StatusTest, KeepsReasonDomainAndMetadata) {
-  const absl::Status status =
-      FromGrpc(WithReason(grpc::StatusCode::ALREADY_EXISTS, "in use", "ACTION_EXISTS", "7"));
+  const absl::Status status = FromGrpc(
+      WithReason(grpc::StatusCode::ALREADY_EXISTS, "in use", "ACTION_EXISTS", {{"index", "7"}}));
   const auto info = GetErrorInfo(status);
   ASSERT_TRUE(info.has_value());
   EXPECT_EQ(info->reason(), "ACTION_EXISTS");

@@ -111,6 +111,32 @@ TEST(Actions, EndAtTheNextCommand) {
   EXPECT_EQ(words.Peek(), "add");
 }
 
+TEST(Actions, TellWhereTheyBegin) {
+  Words words = Words::Split("add action gact pass index 1 action drop");
+  words.Skip();
+  std::vector<v1::Action> actions;
+  std::vector<size_t> starts;
+  EXPECT_FALSE(ParseActions(&words, &actions, &starts));
+  EXPECT_EQ(starts, (std::vector<size_t>{2, 7}));
+}
+
+TEST(Actions, AnErrorMarksTheWordThatIsWrong) {
+  const struct {
+    const char* text;
+    size_t wrong;
+  } cases[] = {{"action gact drop index foo", 4},
+               {"action gact pass random netrand drop 10001 index 200", 6},
+               {"action drop action gact blah", 4},
+               {"action gact pass cookie zz", 4},
+               {"action", 1}};
+  for (const auto& c : cases) {
+    Words words = Words::Split(c.text);
+    std::vector<v1::Action> actions;
+    EXPECT_TRUE(ParseActions(&words, &actions)) << c.text;
+    EXPECT_EQ(words.wrong(), c.wrong) << c.text;
+  }
+}
+
 TEST(Actions, AnErrorNamesTheWordsLeftFromTheKindOn) {
   EXPECT_EQ(Failed("action gact drop index foo").text,
             "Illegal \"index\"\nbad action parsing\nparse_action: bad value (4:gact)!\n");

@@ -39,6 +39,10 @@ TEST(Rate, OtherWordsAreRefused) {
 
 TEST(Rate, PrintsTheLargestExactUnitUpToSixDigits) {
   EXPECT_EQ(FormatRate(0), "0bit");
+  EXPECT_EQ(FormatRate(125, true), "1000bit");
+  EXPECT_EQ(FormatRate(128, true), "1Kibit");
+  EXPECT_EQ(FormatRate(125000, true), "1000000bit");
+  EXPECT_EQ(FormatRate(131072, true), "1Mibit");
   EXPECT_EQ(FormatRate(125000), "1Mbit");
   EXPECT_EQ(FormatRate(11250), "90Kbit");
   EXPECT_EQ(FormatRate(125), "1Kbit");

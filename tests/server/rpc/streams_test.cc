@@ -107,6 +107,85 @@ TEST_F(StreamsTest, ApplyOf4097OperationsEndsTheStreamAndDoesNothing) {
   EXPECT_EQ(ActionsInAll(), 10u);
 }
 
+TEST_F(StreamsTest, ApplyStopsAtTheFirstErrorIfAsked) {
+  grpc::ClientContext context;
+  auto stream = actions_->Apply(&context);
+  v1::ApplyRequest request = CreateBatch(1, 1, 3);
+  *request.add_ops()->mutable_create() = Gact(2);  // in use by now
+  *request.add_ops()->mutable_create() = Gact(50);
+  request.set_stop_on_error(true);
+  ASSERT_TRUE(stream->Write(request));
+  // May fail already: the stream may have ended. Either way nothing of it is done.
+  stream->Write(CreateBatch(2, 100, 3));
+  v1::ApplyResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.batch_id(), 1u);
+  ASSERT_EQ(response.indexes_size(), 4);
+  EXPECT_EQ(response.indexes(2), 3u);
+  EXPECT_EQ(response.indexes(3), 0u);
+  ASSERT_EQ(response.errors_size(), 1);
+  EXPECT_EQ(response.errors(0).position(), 3u);
+  EXPECT_FALSE(stream->Read(&response));
+  ExpectError(stream->Finish(), StatusCode::ALREADY_EXISTS, "ACTION_EXISTS");
+  EXPECT_EQ(ActionsInAll(), 3u);
+}
+
+TEST_F(StreamsTest, ApplyThatMayStopGoesOnWhileAllIsWell) {
+  grpc::ClientContext context;
+  auto stream = actions_->Apply(&context);
+  v1::ApplyResponse response;
+  for (uint64_t i = 0; i < 10; ++i) {
+    v1::ApplyRequest request = CreateBatch(i, static_cast<uint32_t>(i * 10 + 1), 10);
+    request.set_stop_on_error(true);
+    ASSERT_TRUE(stream->Write(request));
+    ASSERT_TRUE(stream->Read(&response));
+  }
+  stream->WritesDone();
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_EQ(ActionsInAll(), 100u);
+}
+
+TEST_F(StreamsTest, ApplyCreatesAListWholeOrNotAtAll) {
+  grpc::ClientContext context;
+  auto stream = actions_->Apply(&context);
+  v1::ApplyRequest request;
+  auto* list = request.add_ops()->mutable_create_all();
+  for (const uint32_t index : {7u, 0u, 8u}) *list->add_actions() = Gact(index);
+  list = request.add_ops()->mutable_create_all();
+  for (const uint32_t index : {20u, 7u}) *list->add_actions() = Gact(index);  // 7 is in use by now
+  request.add_ops()->mutable_create_all();                                    // nothing
+  list = request.add_ops()->mutable_create_all();
+  *list->add_actions() = Gact(0);
+  list->mutable_actions(0)->set_cookie(std::string(17, 'c'));
+  ASSERT_TRUE(stream->Write(request));
+  v1::ApplyResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  ASSERT_EQ(response.indexes_size(), 4);
+  EXPECT_EQ(response.indexes(0), 7u);
+  ASSERT_EQ(response.errors_size(), 3);
+  EXPECT_EQ(response.errors(0).position(), 1u);
+  EXPECT_EQ(response.errors(0).reason(), "ACTION_EXISTS");
+  EXPECT_EQ(response.errors(1).reason(), "INVALID_FIELD");
+  EXPECT_TRUE(absl::StrContains(response.errors(2).message(), "create_all.actions[0].cookie"))
+      << response.errors(2).message();
+  stream->WritesDone();
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_EQ(ActionsInAll(), 3u);
+}
+
+TEST_F(StreamsTest, ApplyCountsTheEntriesOfListsToo) {
+  grpc::ClientContext context;
+  auto stream = actions_->Apply(&context);
+  v1::ApplyRequest request;
+  auto* list = request.add_ops()->mutable_create_all();
+  for (int i = 0; i < kMaxBatchEntries; ++i) list->add_actions();
+  stream->Write(request);
+  v1::ApplyResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  ExpectError(stream->Finish(), StatusCode::INVALID_ARGUMENT, "BATCH_TOO_LARGE");
+}
+
 TEST_F(StreamsTest, DumpShowsEachActionOnceAscending) {
   Fill(5000);
   grpc::ClientContext context;
