@@ -48,7 +48,8 @@ Outcome ShowHelp(Session* session) {
 Outcome TalkFailed(Session* session, Request request, const absl::Status& status) {
   if (session->ExplainUnreachable(status)) return kUnreachable;
   session->Err(KernelText(request, status));
-  session->Err(kTalkFailed);
+  // tc looks for devices before it talks to the kernel.
+  if (client::Reason(status) != "DEVICE_NOT_FOUND") session->Err(kTalkFailed);
   return kFailed;
 }
 

@@ -4,17 +4,30 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "client/lib/status.h"
 
 namespace tcact::cli {
 namespace {
 
+// What the error is about: a field's path in the request; "" if it does not say.
+std::string FieldOf(const absl::Status& status) {
+  const std::optional<v1::ErrorInfo> info = client::GetErrorInfo(status);
+  if (!info.has_value()) return "";
+  const auto field = info->metadata().find("field");
+  return field == info->metadata().end() ? "" : field->second;
+}
+
 // skip_sw together with skip_hw.
 bool IsAboutSkipSw(const absl::Status& status) {
-  const std::optional<v1::ErrorInfo> info = client::GetErrorInfo(status);
-  if (!info.has_value()) return false;
-  const auto field = info->metadata().find("field");
-  return field != info->metadata().end() && absl::EndsWith(field->second, "skip_sw");
+  return absl::EndsWith(FieldOf(status), "skip_sw");
+}
+
+// The message without the field that it begins with.
+std::string MessageAlone(const absl::Status& status) {
+  absl::string_view message = status.message();
+  absl::ConsumePrefix(&message, absl::StrCat(FieldOf(status), ": "));
+  return std::string(message);
 }
 
 }  // namespace
@@ -33,6 +46,7 @@ std::string KernelText(Request request, const absl::Status& status) {
   if (reason == "NO_FREE_INDEX") return "RTNETLINK answers: No space left on device";
   if (reason == "OUT_OF_MEMORY") return "RTNETLINK answers: Cannot allocate memory";
   if (reason == "NOT_OFFLOADABLE") return "RTNETLINK answers: Invalid argument";
+  if (reason == "DEVICE_NOT_FOUND") return MessageAlone(status);
   if (reason == "INVALID_FIELD" && IsAboutSkipSw(status))
     return "RTNETLINK answers: Invalid argument";
   return absl::StrCat("Error: ", status.message());

@@ -1,4 +1,6 @@
 // mirred: sends the packet, or a copy of it, to another device.
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "proto/kinds/addresses.h"
 #include "proto/kinds/kind.h"
@@ -11,42 +13,44 @@ namespace {
 using v1::Mirred;
 using v1::Verdict;
 
-constexpr char kBoth[] = "Mustn't specify blockid and dev simultaneously\n";
-
-// What a command said so far. tc's grammar depends on how many words it has understood.
+// What a command said so far. tc takes each of these words once; said again, a word is read as
+// whatever else it may be.
 struct Given {
-  bool direction = false;
+  bool egress = false;
+  bool ingress = false;
   bool index = false;
+
+  bool direction() const { return egress || ingress; }
 };
 
 Verdict::Type DefaultVerdict(const Mirred& mirred) {
   return mirred.operation() == Mirred::OPERATION_MIRROR ? Verdict::TYPE_PIPE : Verdict::TYPE_STOLEN;
 }
 
-ParseError ParseDirection(Words* words, Mirred* mirred, Given* given) {
-  const Mirred::Direction direction =
-      words->Matches("egress") ? Mirred::DIRECTION_EGRESS : Mirred::DIRECTION_INGRESS;
-  if (given->direction && mirred->direction() != direction) {
-    return ParseError::Return("Can't have both egress and ingress\n");
+// egress or ingress, if the word is one that was not said yet.
+bool ReadDirection(const Words& words, Given* given) {
+  if (!given->egress && words.Matches("egress")) {
+    given->egress = true;
+  } else if (!given->ingress && words.Matches("ingress")) {
+    given->ingress = true;
+  } else {
+    return false;
   }
-  mirred->set_direction(direction);
-  given->direction = true;
-  return {};
+  return true;
 }
 
-ParseError ParseOperation(Words* words, Mirred* mirred) {
-  const Mirred::Operation operation =
-      words->Matches("mirror") ? Mirred::OPERATION_MIRROR : Mirred::OPERATION_REDIRECT;
-  if (mirred->operation() != Mirred::OPERATION_UNSPECIFIED) {
-    return ParseError::Return("Can't have both mirror and redir\n");
+// The operation that the word under the cursor names; unspecified if none, or the one given.
+Mirred::Operation ReadOperation(const Words& words, const Mirred& mirred) {
+  for (const auto& [word, operation] : {std::pair("mirror", Mirred::OPERATION_MIRROR),
+                                        std::pair("redirect", Mirred::OPERATION_REDIRECT)}) {
+    if (mirred.operation() != operation && words.Matches(word)) return operation;
   }
-  mirred->set_operation(operation);
-  return {};
+  return Mirred::OPERATION_UNSPECIFIED;
 }
 
 // What ends the words before the verdict: blockid, dev, or neither. Past them.
 ParseError ParseTarget(Words* words, Mirred* mirred) {
-  if (words->Matches("blockid")) {
+  if (words->Is("blockid")) {
     if (ParseError error = words->Advance()) return error;
     uint32_t block = 0;
     if (!ParseU32(words->Peek(), 0, &block) || block == 0) {
@@ -56,7 +60,9 @@ ParseError ParseTarget(Words* words, Mirred* mirred) {
     words->Skip();
   }
   if (words->Matches("dev")) {
-    if (mirred->block_id() != 0) return ParseError::Return(kBoth);
+    if (mirred->block_id() != 0) {
+      return ParseError::Return("blockid and device are mutually exclusive.\n");
+    }
     if (ParseError error = words->Advance()) return error;
     mirred->set_device(std::string(words->Peek()));
     words->Skip();
@@ -80,14 +86,12 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
     Mirred* mirred = mutable_params(action);
     Given given;
     if (ParseError error = ParseUntilTarget(words, action, &given)) return error;
+    // A verdict behind redirect is not its own: to tc it is the next action of the list.
     if (mirred->operation() == Mirred::OPERATION_MIRROR) {
       if (ParseError error = ParseVerdictOr(words, Numbers::kRefused, Verdict::TYPE_PIPE,
                                             mirred->mutable_verdict())) {
         return error;
       }
-    } else if (mirred->operation() == Mirred::OPERATION_REDIRECT) {
-      // A verdict here begins another action.
-      mirred->mutable_verdict()->set_type(Verdict::TYPE_STOLEN);
     }
     if (given.index && words->Matches("index")) {
       return ParseError::Return("mirred: Illegal double index\n");
@@ -116,10 +120,7 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
                         mirred->mutable_verdict());
   }
 
-  // The kernel hands no block on.
-  bool Offloadable(const v1::Action& action) const override {
-    return params(action).block_id() == 0;
-  }
+  bool Offloadable(const v1::Action& /*action*/) const override { return true; }
 
   void Print(const v1::Action& action, const PrintOptions& options, Printer* out) const override {
     const Mirred& mirred = params(action);
@@ -145,14 +146,13 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
   }
 
   absl::string_view help() const override {
-    return "Usage: ... action mirred DIRECTION OPERATION [index INDEX] TARGET [VERDICT]\n"
-           "                         [index INDEX]\n"
+    return "Usage: ... action mirred DIRECTION mirror TARGET [VERDICT] [index INDEX]\n"
+           "       ... action mirred DIRECTION redirect TARGET [index INDEX]\n"
            "Sends the packet, or a copy of it, to another device.\n"
            "  DIRECTION  egress | ingress: where on the other device\n"
-           "  OPERATION  mirror (a copy) | redirect\n"
            "  TARGET     dev NAME | blockid ID (of all devices of a block, 1 to 4294967295)\n"
-           "  VERDICT    of mirror only: pipe, unless given; see gact\n"
-           "  INDEX      0 (the lowest free one) to 4294967295, given once\n";
+           "  VERDICT    pipe, unless given; see gact. That of redirect is stolen\n"
+           "  INDEX      0 (the lowest free one) to 4294967295; may also stand before TARGET\n";
   }
 
   std::vector<std::string> examples() const override {
@@ -165,27 +165,32 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
   }
 
  private:
-  // Everything up to the target.
+  // Everything up to the target. tc's order of the words, for the sake of abbreviations.
   static ParseError ParseUntilTarget(Words* words, v1::Action* action, Given* given) {
     Mirred* mirred = mutable_params(action);
     while (!words->AtEnd()) {
-      if (words->Matches("action")) {
-        return words->Advance();
-      }
-      if (words->Matches("egress") || words->Matches("ingress")) {
-        if (ParseError error = ParseDirection(words, mirred, given)) return error;
+      if (words->Matches("action")) return words->Advance();
+      if (ReadDirection(*words, given)) {
+        if (given->egress && given->ingress) {
+          return ParseError::Return("Can't have both egress and ingress\n");
+        }
+        mirred->set_direction(given->egress ? Mirred::DIRECTION_EGRESS : Mirred::DIRECTION_INGRESS);
       } else if (words->Matches("index")) {
         if (ParseError error = words->Advance()) return error;
         uint32_t index = 0;
         if (!ParseU32(words->Peek(), 10, &index)) return ParseError::Return("Illegal \"index\"\n");
         action->set_index(index);
         given->index = true;
-        if (!given->direction) {
+        if (!given->direction()) {
           words->Skip();
           return {};
         }
-      } else if (words->Matches("mirror") || words->Matches("redirect")) {
-        if (ParseError error = ParseOperation(words, mirred)) return error;
+      } else if (const Mirred::Operation operation = ReadOperation(*words, *mirred);
+                 operation != Mirred::OPERATION_UNSPECIFIED) {
+        if (mirred->operation() != Mirred::OPERATION_UNSPECIFIED) {
+          return ParseError::Return("Can't have both mirror and redir\n");
+        }
+        mirred->set_operation(operation);
       } else if (mirred->operation() != Mirred::OPERATION_UNSPECIFIED) {
         return ParseTarget(words, mirred);
       }
@@ -196,10 +201,16 @@ class MirredKind : public KindOf<Mirred, v1::Action::kMirredFieldNumber, &v1::Ac
   }
 
   static RuleError CheckTarget(const RuleContext& context, const Mirred& mirred) {
-    if (mirred.block_id() == 0) return CheckDevice("mirred.device", context, mirred.device());
-    if (mirred.device().empty()) return {};
-    return {"mirred.block_id", absl::StrCat(mirred.block_id(), "; not together with device"),
-            "Error: Cannot specify Block ID and dev simultaneously."};
+    if (mirred.block_id() != 0) {
+      if (mirred.device().empty()) return {};
+      return {"mirred.block_id", absl::StrCat(mirred.block_id(), "; not together with device"),
+              "Error: act_mirred: Cannot specify Block ID and dev simultaneously."};
+    }
+    if (mirred.device().empty()) {
+      return {"mirred.device", "none given; a device or a block_id is required",
+              "Error: act_mirred: Must specify device or block."};
+    }
+    return CheckDevice("mirred.device", context, mirred.device());
   }
 };
 

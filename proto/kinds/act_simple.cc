@@ -23,11 +23,12 @@ class SimpleKind : public KindOf<Simple, v1::Action::kSimpleFieldNumber, &v1::Ac
   ParseError Parse(Words* words, v1::Action* action) const override {
     if (words->AtEnd()) return ParseError::Incomplete();
     Simple* simple = mutable_params(action);
-    bool given = false;
-    while (words->Matches("sdata")) {
+    // The kind may be said again, and short forms of both words mean it.
+    while (words->Matches("simple") || words->Matches("sdata")) {
+      const bool kind = words->Matches("simple");
       if (ParseError error = words->Advance()) return error;
+      if (kind) continue;
       simple->set_text(std::string(words->Peek()));
-      given = true;
       words->Skip();
     }
     if (words->Matches("help")) return ParseError::Exit(std::string(help()));
@@ -35,7 +36,8 @@ class SimpleKind : public KindOf<Simple, v1::Action::kSimpleFieldNumber, &v1::Ac
                                           simple->mutable_verdict())) {
       return error;
     }
-    if (!given && !words->Matches("index")) return ParseError::Return(std::string(help()));
+    if (!simple->has_text() && !words->Matches("index"))
+      return ParseError::Return(std::string(help()));
     if (ParseError error = ParseIndex(words, name(), action)) return error;
     if (simple->text().size() > kMaxText) {
       return ParseError::Return(absl::StrCat("simple: Illegal string len ", simple->text().size(),
@@ -47,13 +49,13 @@ class SimpleKind : public KindOf<Simple, v1::Action::kSimpleFieldNumber, &v1::Ac
   RuleError Normalize(const RuleContext& context, v1::Action* action) const override {
     Simple* simple = mutable_params(action);
     const std::string& text = simple->text();
-    if (text.empty()) {
-      return {"simple.text", absl::StrCat("0 bytes; 1 to ", kMaxText, " are allowed"),
+    if (!simple->has_text()) {
+      return {"simple.text", absl::StrCat("none given; 0 to ", kMaxText, " bytes are allowed"),
               "RTNETLINK answers: Invalid argument"};
     }
     if (text.size() > kMaxText) {
       return {
-          "simple.text", absl::StrCat(text.size(), " bytes; 1 to ", kMaxText, " are allowed"), {}};
+          "simple.text", absl::StrCat(text.size(), " bytes; 0 to ", kMaxText, " are allowed"), {}};
     }
     if (text.find('\0') != std::string::npos) return {"simple.text", "a zero byte inside", {}};
     return CheckVerdict("simple.verdict", context, Verdict::TYPE_PIPE, simple->mutable_verdict());
@@ -73,7 +75,7 @@ class SimpleKind : public KindOf<Simple, v1::Action::kSimpleFieldNumber, &v1::Ac
   absl::string_view help() const override {
     return "Usage: ... action simple sdata TEXT [VERDICT] [index INDEX]\n"
            "Logs a text for each packet.\n"
-           "  TEXT     1 to 31 bytes\n"
+           "  TEXT     0 to 31 bytes\n"
            "  VERDICT  pipe, unless given; see gact\n"
            "  INDEX    0 (the lowest free one) to 4294967295\n";
   }

@@ -148,8 +148,8 @@ RuleError CheckDevice(absl::string_view field, const RuleContext& context, absl:
             {}};
   }
   if (context.devices != nullptr && !context.devices->Has(name)) {
-    return {std::string(field), absl::StrCat("\"", name, "\"; this host has no such device"),
-            absl::StrCat("Cannot find device \"", name, "\"")};
+    const std::string text = absl::StrCat("Cannot find device \"", name, "\"");
+    return {std::string(field), text, text, /*no_device=*/true};
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "proto/kinds/classid.h"
 
+#include <cstdlib>
+
 #include "absl/strings/str_format.h"
 #include "proto/kinds/words.h"
 
@@ -16,6 +18,16 @@ bool ParseHalf(absl::string_view word, uint32_t* half) {
   return true;
 }
 
+// A whole id, of which tc keeps the lower 32 bits.
+bool ParseWhole(absl::string_view word, uint32_t* id) {
+  const std::string text(word);
+  char* end = nullptr;
+  const uint64_t value = std::strtoull(text.c_str(), &end, 16);
+  if (end == text.c_str() || end != text.c_str() + text.size()) return false;
+  *id = static_cast<uint32_t>(value);
+  return true;
+}
+
 }  // namespace
 
 bool ParseClassId(absl::string_view word, uint32_t* id) {
@@ -28,7 +40,7 @@ bool ParseClassId(absl::string_view word, uint32_t* id) {
     return true;
   }
   const size_t colon = word.find(':');
-  if (colon == absl::string_view::npos) return ParseU32(word, 16, id);
+  if (colon == absl::string_view::npos) return ParseWhole(word, id);
   uint32_t major = 0;
   uint32_t minor = 0;
   if (!ParseHalf(word.substr(0, colon), &major) || !ParseHalf(word.substr(colon + 1), &minor)) {

@@ -12,7 +12,8 @@
 namespace tcact::kinds {
 
 // "1:10" (hexadecimal, 0 to ffff each, an empty one is 0), "root" (4294967295), "none" (0), or,
-// without a colon, all 32 bits in hexadecimal. False on anything else.
+// without a colon, all 32 bits in hexadecimal. As in tc, further bits of that are dropped. False on
+// anything else.
 bool ParseClassId(absl::string_view word, uint32_t* id);
 
 // "1:10", ":5", "1:", "root", "none".

@@ -32,6 +32,8 @@ struct [[nodiscard]] RuleError {
   std::string field;
   std::string text;
   std::string kernel_text;
+  // The field names a device that RuleContext::devices has not; the text is what tc says then.
+  bool no_device = false;
   // False: no error.
   explicit operator bool() const { return !text.empty(); }
 };

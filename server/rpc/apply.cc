@@ -145,7 +145,7 @@ Problem Applier::CreateAll(Batch* batch, int position, v1::Operation::Actions* a
                                 first = false;
                               });
   // ChangeAll counts within the list; an operation's place is that in the batch.
-  if (!problem.ok()) problem.position = position;
+  if (!problem.ok()) problem->position = position;
   return problem;
 }
 

@@ -136,7 +136,9 @@ Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v
   context.in_filter = in_filter;
   context.devices = kinds.devices();
   if (const kinds::RuleError error = kind->Normalize(context, action)) {
-    Problem problem = InvalidField(place.Field(error.field), error.text);
+    const std::string field = place.Field(error.field);
+    Problem problem =
+        error.no_device ? DeviceNotFound(field, error.text) : InvalidField(field, error.text);
     problem->kind = std::string(kind->name());
     problem->index = action->index();
     return at_place(std::move(problem));

@@ -99,6 +99,13 @@ Problem InvalidField(absl::string_view field, absl::string_view text) {
   return Problem(std::move(parts));
 }
 
+Problem DeviceNotFound(absl::string_view field, absl::string_view text) {
+  Problem problem = InvalidField(field, text);
+  problem->code = StatusCode::FAILED_PRECONDITION;
+  problem->reason = "DEVICE_NOT_FOUND";
+  return problem;
+}
+
 Problem BatchTooLarge(absl::string_view field, int count, int max) {
   Problem problem =
       InvalidField(field, absl::StrCat(count, " entries; 1 to ", max, " are allowed"));

@@ -49,6 +49,8 @@ class [[nodiscard]] Problem {
 // A field outside its range, or against a kind's rules (kinds::RuleError): `text` says what is
 // wrong ("17 bytes; at most 16"). `field` is its path in the request.
 Problem InvalidField(absl::string_view field, absl::string_view text);
+// A device that the server's host has not.
+Problem DeviceNotFound(absl::string_view field, absl::string_view text);
 // `count` entries of `field` where `max` are allowed.
 Problem BatchTooLarge(absl::string_view field, int count, int max);
 Problem UnknownKind(absl::string_view field, absl::string_view kind);

@@ -108,6 +108,16 @@ TEST_F(ActionsTest, TheServersReasonsBecomeTheKernelsTexts) {
   }
 }
 
+TEST_F(ActionsTest, AMissingDeviceIsNoErrorOfTheKernel) {
+  server_.store.create.status = client::WithReason(
+      StatusCode::FAILED_PRECONDITION, "actions[1].mirred.device: Cannot find device \"nosuch\"",
+      "DEVICE_NOT_FOUND", {{"field", "actions[1].mirred.device"}});
+  const Result result = Tcact("actions add action pass action mirred egress mirror dev nosuch");
+  EXPECT_EQ(result.code, 255);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "Cannot find device \"nosuch\"\n");
+}
+
 TEST_F(ActionsTest, AFailedDeleteOrGetSaysSoOnce) {
   server_.store.remove.status = Reason(StatusCode::NOT_FOUND, "ACTION_NOT_FOUND");
   EXPECT_EQ(Tcact("actions del action gact index 1").err,

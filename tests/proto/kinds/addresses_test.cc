@@ -120,8 +120,10 @@ TEST(Device, MustExistWhereDevicesAreKnown) {
   context.devices = &devices;
   EXPECT_FALSE(CheckDevice("mirred.device", context, "lo"));
   const RuleError error = CheckDevice("mirred.device", context, "eth7");
-  EXPECT_EQ(error.text, "\"eth7\"; this host has no such device");
-  EXPECT_EQ(error.kernel_text, "Cannot find device \"eth7\"");
+  EXPECT_TRUE(error.no_device);
+  EXPECT_EQ(error.text, "Cannot find device \"eth7\"");
+  EXPECT_EQ(error.kernel_text, error.text);
+  EXPECT_FALSE(CheckDevice("mirred.device", context, "a/b").no_device);
 }
 
 }  // namespace

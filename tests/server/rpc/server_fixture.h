@@ -18,6 +18,9 @@ namespace tcact::rpc {
 
 class ServerTest : public ::testing::Test {
  protected:
+  // `devices`: those of the server's host, or null where any may be named.
+  explicit ServerTest(const kinds::Devices* devices = nullptr) : kinds_(devices) {}
+
   void SetUp() override {
     act::StoreOptions options;
     options.kinds = kinds_.Specs();
