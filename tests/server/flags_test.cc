@@ -17,6 +17,8 @@ class FlagsTest : public testing::Test {
     for (std::string& word : words) argv.push_back(word.data());
     testing::internal::CaptureStderr();
     testing::internal::CaptureStdout();
+    // Flags are the process's own: each parse leaves them as they were.
+    const absl::FlagSaver saver;
     std::optional<Flags> flags =
         ParseFlags(static_cast<int>(argv.size()), argv.data(), &exit_code_);
     out_ = testing::internal::GetCapturedStdout();
@@ -33,8 +35,6 @@ class FlagsTest : public testing::Test {
     EXPECT_EQ(out_, "");
   }
 
-  // Flags are the process's own: each test leaves them as they were.
-  absl::FlagSaver saver_;
   int exit_code_ = -1;
   std::string out_;
   std::string err_;
