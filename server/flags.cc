@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "server/rpc/listen.h"
 
 ABSL_FLAG(std::vector<std::string>, listen, {"127.0.0.1:9341"},
@@ -28,8 +29,19 @@ ABSL_FLAG(
     "API, is served in any case.");
 ABSL_FLAG(int, drain_seconds, 10,
           "At SIGTERM or SIGINT, wait so long for calls to finish; 0 to 3600.");
-ABSL_FLAG(std::string, store, "memory",
-          "Where actions are kept: memory (gone when the server ends).");
+ABSL_FLAG(
+    std::string, store, "memory",
+    "Where actions are kept: memory (gone when the server ends), or rocksdb:DIR (a directory, made "
+    "when absent).");
+ABSL_FLAG(
+    std::string, durability, "sync",
+    "What an answered change survives: sync (a power cut), os (kill -9) or memory (nothing that "
+    "came within the last --stats-interval). No meaning with --store=memory.");
+ABSL_FLAG(std::string, stats_durability, "interval",
+          "interval: a crash loses the statistics of the last --stats-interval. acked: an answered "
+          "update is as durable as a change.");
+ABSL_FLAG(absl::Duration, stats_interval, absl::Seconds(1),
+          "How often statistics are saved; 10ms to 1h.");
 ABSL_FLAG(std::string, action_alloc, "slab-merged",
           "Where an action's per-CPU counters come from: per-object, slab or slab-merged.");
 ABSL_FLAG(int, max_namespaces, 65536, "Namespaces that may exist at once; 1 to 1000000.");
@@ -51,7 +63,9 @@ struct Group {
 const std::vector<Group>& Groups() {
   static const auto* groups = new std::vector<Group>{
       {"Serving", {"listen", "insecure_listen", "cq_threads", "introspection", "drain_seconds"}},
-      {"Store", {"store", "action_alloc", "max_namespaces", "devices"}},
+      {"Store",
+       {"store", "durability", "stats_durability", "stats_interval", "action_alloc",
+        "max_namespaces", "devices"}},
       {"Log", {"log_format", "log_level"}},
   };
   return *groups;
@@ -167,8 +181,36 @@ bool ReadListen(std::vector<std::string>* listen) {
   return true;
 }
 
-bool Collect(Flags* flags) {
+bool ReadStore(Flags* flags) {
   flags->store = absl::GetFlag(FLAGS_store);
+  absl::string_view directory = flags->store;
+  if (flags->store == "memory") return true;
+  if (!absl::ConsumePrefix(&directory, "rocksdb:") || directory.empty()) {
+    return Fail(absl::StrCat("--store=", flags->store, ": memory or rocksdb:DIR is allowed"));
+  }
+  flags->store_directory = std::string(directory);
+  return true;
+}
+
+bool ReadLevel(const std::string& name, durable::Level* level) {
+  std::vector<std::string> allowed;
+  for (const durable::Level one :
+       {durable::Level::kSync, durable::Level::kOs, durable::Level::kMemory}) {
+    allowed.emplace_back(durable::LevelName(one));
+    if (name == allowed.back()) *level = one;
+  }
+  return OneOf("durability", name, allowed);
+}
+
+bool ReadStatsInterval(absl::Duration* interval) {
+  *interval = absl::GetFlag(FLAGS_stats_interval);
+  if (*interval >= absl::Milliseconds(10) && *interval <= absl::Hours(1)) return true;
+  return Fail(absl::StrCat("--stats-interval=", absl::FormatDuration(*interval),
+                           ": 10ms to 1h are allowed"));
+}
+
+bool Collect(Flags* flags) {
+  flags->stats_acked = absl::GetFlag(FLAGS_stats_durability) == "acked";
   flags->log_level = absl::GetFlag(FLAGS_log_level);
   flags->log_json = absl::GetFlag(FLAGS_log_format) == "json";
   flags->cq_threads = absl::GetFlag(FLAGS_cq_threads);
@@ -177,8 +219,10 @@ bool Collect(Flags* flags) {
   flags->host_devices = absl::GetFlag(FLAGS_devices) == "host";
   flags->introspection = absl::GetFlag(FLAGS_introspection);
   return ReadListen(&flags->listen) &&
-         ReadAllocMode(absl::GetFlag(FLAGS_action_alloc), &flags->alloc_mode) &&
-         OneOf("store", flags->store, {"memory"}) &&
+         ReadAllocMode(absl::GetFlag(FLAGS_action_alloc), &flags->alloc_mode) && ReadStore(flags) &&
+         ReadLevel(absl::GetFlag(FLAGS_durability), &flags->durability) &&
+         OneOf("stats_durability", absl::GetFlag(FLAGS_stats_durability), {"interval", "acked"}) &&
+         ReadStatsInterval(&flags->stats_interval) &&
          OneOf("devices", absl::GetFlag(FLAGS_devices), {"any", "host"}) &&
          OneOf("log_format", absl::GetFlag(FLAGS_log_format), {"text", "json"}) &&
          OneOf("log_level", flags->log_level, {"debug", "info", "warn", "error", "off"}) &&

@@ -12,12 +12,18 @@
 
 #include "absl/time/time.h"
 #include "server/core/act/types.h"
+#include "server/durable/record_store.h"
 
 namespace tcact::server {
 
 struct Flags {
   std::vector<std::string> listen;
+  // "memory", or "rocksdb:DIR" with DIR apart.
   std::string store;
+  std::string store_directory;
+  durable::Level durability = durable::Level::kSync;
+  bool stats_acked = false;
+  absl::Duration stats_interval;
   act::AllocMode alloc_mode = act::AllocMode::kSlabMerged;
   bool log_json = false;
   std::string log_level;

@@ -3,11 +3,13 @@
 namespace tcact::obs {
 
 ServingStatus Health::StatusOf(absl::string_view service) const {
-  if (!service.empty() && service != "tcact.v1.ActionStore" && service != "tcact.v1.Admin") {
+  const bool admin = service == "tcact.v1.Admin";
+  if (!service.empty() && service != "tcact.v1.ActionStore" && !admin) {
     return ServingStatus::kUnknownService;
   }
-  return serving_.load(std::memory_order_acquire) ? ServingStatus::kServing
-                                                  : ServingStatus::kNotServing;
+  const bool read_only = read_only_.load(std::memory_order_acquire) && !admin;
+  return serving_.load(std::memory_order_acquire) && !read_only ? ServingStatus::kServing
+                                                                : ServingStatus::kNotServing;
 }
 
 }  // namespace tcact::obs

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "absl/time/clock.h"
 #include "server/core/lock/counted_mutex.h"
+#include "server/durable/records.h"
 #include "server/rpc/limits.h"
 #include "server/rpc/netns.h"
 #include "server/rpc/page_token.h"
@@ -51,6 +53,21 @@ uint64_t ResidentBytes() {
   const int fields = std::fscanf(file, "%llu %llu", &total, &resident);
   std::fclose(file);
   return fields == 2 ? resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+void WriteKeeper(durable::Keeper* keeper, v1::GetServerInfoResponse* response) {
+  durable::Journal* const journal = keeper->journal();
+  response->set_durability(std::string(durable::LevelName(journal->level())));
+  response->set_stats_interval_ms(
+      static_cast<uint64_t>(absl::ToInt64Milliseconds(keeper->options().stats_interval)));
+  response->set_stats_acked(keeper->options().stats_acked);
+  response->set_read_only(journal->failed());
+  if (journal->failed()) response->set_read_only_reason(std::string(journal->status().message()));
+  const durable::JournalStats stats = journal->stats();
+  response->set_commits(stats.commits);
+  response->set_records(stats.records);
+  response->set_record_bytes(stats.bytes);
+  response->set_disk_bytes(keeper->store()->DiskBytes());
 }
 
 uint64_t Micros(const timeval& time) {
@@ -113,6 +130,7 @@ grpc::Status GetServerInfo(const Context& context, v1::GetServerInfoRequest*,
   getrusage(RUSAGE_SELF, &usage);
   response->set_cpu_user_us(Micros(usage.ru_utime));
   response->set_cpu_system_us(Micros(usage.ru_stime));
+  if (context.keeper != nullptr) WriteKeeper(context.keeper, response);
   return grpc::Status::OK;
 }
 
@@ -140,7 +158,14 @@ grpc::Status ListNamespaces(const Context& context, v1::ListNamespacesRequest* r
 }
 
 grpc::Status SetQuota(const Context& context, v1::SetQuotaRequest* request, v1::SetQuotaResponse*) {
+  std::optional<durable::Journal::Turn> turn;
+  if (context.keeper != nullptr) {
+    turn.emplace(context.keeper->journal());
+    if (!turn->ok()) return ToStatus(ReadOnly(), request->netns());
+  }
   const act::Error error = context.store->SetQuota(request->netns(), request->max_actions());
+  if (error.ok() && turn)
+    durable::RecordNetns(request->netns(), request->max_actions(), turn->batch());
   return error.ok() ? grpc::Status::OK
                     : ToStatus(FromStoreError(error, "", kNoPosition), request->netns());
 }
@@ -150,8 +175,16 @@ grpc::Status DeleteNamespace(const Context& context, v1::DeleteNamespaceRequest*
   if (Problem problem = CheckNetns(request->netns()); !problem.ok())
     return ToStatus(problem, request->netns());
   uint64_t actions = 0;
-  const act::Error error = context.store->DeleteNetns(request->netns(), &actions);
-  if (!error.ok()) return ToStatus(NamespaceNotFound(request->netns()), request->netns());
+  act::NetnsRef netns;
+  {
+    std::optional<durable::Journal::Turn> turn;
+    if (context.keeper != nullptr) turn.emplace(context.keeper->journal());
+    if (turn && !turn->ok()) return ToStatus(ReadOnly(), request->netns());
+    netns = context.store->UnlinkNetns(request->netns(), &actions);
+    if (netns && turn) durable::RecordNetnsGone(request->netns(), turn->batch());
+  }
+  if (!netns) return ToStatus(NamespaceNotFound(request->netns()), request->netns());
+  context.store->SweepNetns(netns);
   response->set_actions(actions);
   return grpc::Status::OK;
 }

@@ -189,11 +189,8 @@ Problem Applier::AddStats(Batch* batch, int position, const v1::Operation::Stats
   Problem problem = ReadKey(*context_.kinds, {"", position}, stats.key(), &spec);
   if (problem.ok()) problem = ReadDelta(stats.delta(), "delta", &delta);
   if (!problem.ok()) return problem;
-  if (!batch->netns ||
-      !context_.store->UpdateStats(batch->netns, spec.kind, spec.index, delta, batch->now_ms)) {
-    return NotFound(context_, spec, position);
-  }
-  return {};
+  if (!batch->netns) return NotFound(context_, spec, position);
+  return CountOne(context_, batch->netns, spec, position, delta, batch->now_ms);
 }
 
 }  // namespace tcact::rpc

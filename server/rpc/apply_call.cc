@@ -11,7 +11,11 @@ void ApplyCall::Arm(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* s
 }
 
 ApplyCall::ApplyCall(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* service)
-    : shared_(shared), loop_(loop), service_(service), applier_(shared->context) {
+    : shared_(shared),
+      loop_(loop),
+      service_(service),
+      applier_(shared->context),
+      answers_(loop->gate() == nullptr ? kApplyWindow : kJournalWindow) {
   loop_->OpenCall();
 }
 
@@ -39,22 +43,57 @@ void ApplyCall::OnRead(bool ok) {
     // The client has no more to say, or is gone; then the next write tells.
     End(grpc::Status::OK);
   } else if (!end_) {
-    Answer& answer = answers_[(first_ + unsent_) % kApplyWindow];
-    answer.response = answer.arena.Fresh<v1::ApplyResponse>();
-    const Problem problem = applier_.Apply(request_, answer.response);
-    if (problem.ok()) {
-      ++unsent_;
-      if (!applier_.stopped().ok()) End(ToStatus(applier_.stopped(), request_->netns()));
-    } else {
-      End(ToStatus(problem, request_->netns()));
-    }
+    Apply();
   }
   Advance();
 }
 
+void ApplyCall::Apply() {
+  Answer& answer = answers_[static_cast<size_t>(first_ + unsent_) % answers_.size()];
+  answer.response = answer.arena.Fresh<v1::ApplyResponse>();
+  Gate* const gate = loop_->gate();
+  const bool failed_before = gate != nullptr && gate->journal()->failed();
+  const Problem problem = applier_.Apply(request_, answer.response);
+  if (!problem.ok()) return End(ToStatus(problem, request_->netns()));
+  if (gate != nullptr) answer.ticket = gate->journal()->TicketOfAnswer(failed_before);
+  ++unsent_;
+  unsent_ops_ += answer.response->indexes_size();
+}
+
+bool ApplyCall::MaySend() {
+  Gate* const gate = loop_->gate();
+  if (gate == nullptr) return true;
+  if (parked_) return false;
+  const uint64_t ticket = answers_[first_].ticket;
+  switch (gate->journal()->OutcomeOf(ticket)) {
+    case durable::Outcome::kRecorded:
+      return true;
+    case durable::Outcome::kWaiting:
+      parked_ = true;
+      gate->Park(this, ticket);
+      return false;
+    case durable::Outcome::kLost:
+      end_ = ToStatus(NotRecorded(), "");
+      unsent_ = 0;
+      return false;
+  }
+  return false;
+}
+
+void ApplyCall::OnOutcome(bool) {
+  parked_ = false;
+  Advance();
+}
+
+bool ApplyCall::MayRead() const {
+  return unsent_ < kApplyWindow ||
+         (unsent_ < static_cast<int>(answers_.size()) && unsent_ops_ < kMaxUnrecordedOps);
+}
+
 void ApplyCall::OnWritten(bool ok) {
   writing_since_.reset();
-  first_ = (first_ + 1) % kApplyWindow;
+  unsent_ops_ -= answers_[first_].response->indexes_size();
+  first_ = (first_ + 1) % static_cast<int>(answers_.size());
   --unsent_;
   if (!ok) {  // cancelled, past its deadline, or the connection is gone
     end_ = grpc::Status::CANCELLED;
@@ -64,7 +103,7 @@ void ApplyCall::OnWritten(bool ok) {
 }
 
 void ApplyCall::Advance() {
-  if (unsent_ > 0 && !writing_since_) {
+  if (unsent_ > 0 && !writing_since_ && MaySend()) {
     writing_since_ = absl::Now();
     stream_.Write(*answers_[first_].response, &written_);
   }
@@ -74,7 +113,7 @@ void ApplyCall::Advance() {
     stream_.Finish(*end_, &finished_);
     return;
   }
-  if (!reading_ && unsent_ < kApplyWindow) {
+  if (!reading_ && MayRead()) {
     reading_ = true;
     request_ = request_arena_.Fresh<v1::ApplyRequest>();
     stream_.Read(request_, &read_);
@@ -91,7 +130,7 @@ void ApplyCall::OnFinished(bool) {
 }
 
 void ApplyCall::DeleteIfDone() {
-  if (!done_ || reading_) return;
+  if (!done_ || reading_ || parked_) return;
   if (listed_) loop_->RemoveStream(this);
   Loop* const loop = loop_;
   delete this;

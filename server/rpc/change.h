@@ -1,8 +1,10 @@
-// The path of a change through the server: prepare, record, commit. Every call that changes actions
-// goes through here, so that "recorded before committed" is true in one place.
+// The path of a change through the server. Every call that changes actions goes through here, so
+// that "recorded before answered" is true in one place.
 //
-// With --store=memory there is nothing to record; docs/adr/0006 says where the durable store will
-// stand.
+// With a keeper each of these is one turn of its journal, in which the change is made and its
+// records are appended; when they return, memory has changed and the records wait to be committed.
+// The answer waits for that in the loop's gate (docs/adr/0010). Without one nothing is recorded and
+// nothing costs. Once the journal has failed, all of them answer READ_ONLY.
 #ifndef TCACT_SERVER_RPC_CHANGE_H_
 #define TCACT_SERVER_RPC_CHANGE_H_
 
@@ -28,6 +30,11 @@ Problem ChangeOne(const Context& context, const act::NetnsRef& netns, const act:
 // Does one and tells its index only: cheaper.
 Problem ChangeOne(const Context& context, const act::NetnsRef& netns, const act::Op& op,
                   int position, int64_t now_ms, uint32_t* index);
+
+// Adds to one action's counters; recorded at once only with acknowledged statistics. REQUIRES:
+// netns.
+Problem CountOne(const Context& context, const act::NetnsRef& netns, const act::Spec& spec,
+                 int position, const act::StatsDelta& delta, int64_t now_ms);
 
 // Deletes all actions of a kind; as Store::PrepareFlush. REQUIRES: netns.
 Problem Flush(const Context& context, const act::NetnsRef& netns, act::Kind kind,

@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "server/core/act/store.h"
+#include "server/durable/keeper.h"
 #include "server/obs/health.h"
 #include "server/rpc/convert.h"
 
@@ -16,9 +17,14 @@ struct Context {
   const KindTable* kinds = nullptr;
   // The server fills it in.
   const obs::Health* health = nullptr;
+  // Null: nothing is recorded.
+  durable::Keeper* keeper = nullptr;
+  // The keeper's, or a server's own. Filled by the server where null.
+  durable::ReplayTable* replays = nullptr;
+  durable::SourceTable* sources = nullptr;
   // For GetServerInfo.
   std::string version;
-  std::string store_name;  // "memory"
+  std::string store_name;  // "memory", "rocksdb:DIR"
   absl::Time started;
 };
 

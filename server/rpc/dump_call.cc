@@ -26,6 +26,7 @@ void DumpCall::OnStarted(bool ok) {
   if (const grpc::Status status = Begin(); !status.ok()) return Finish(status);
   loop_->AddStream(this);
   listed_ = true;
+  failed_before_ = loop_->gate() != nullptr && loop_->gate()->journal()->failed();
   NextSlice();
 }
 
@@ -40,7 +41,7 @@ grpc::Status DumpCall::Begin() {
 
 void DumpCall::NextSlice() {
   if (ending_) return Finish(GoingDown());
-  if (dump_.done()) return Finish(grpc::Status::OK);
+  if (dump_.done()) return FinishWhenRecorded();
   auto* response = arena_.Fresh<v1::DumpActionsResponse>();
   dump_.Slice(kDumpSlice, kDumpVisits, response->mutable_actions());
   if (response->actions().empty() && !dump_.done()) {
@@ -49,11 +50,27 @@ void DumpCall::NextSlice() {
     return;
   }
   writing_since_ = absl::Now();
-  if (dump_.done()) {
+  if (dump_.done() && MayFinish()) {
     writer_.WriteAndFinish(*response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
   } else {
     writer_.Write(*response, &written_);
   }
+}
+
+bool DumpCall::MayFinish() {
+  Gate* const gate = loop_->gate();
+  if (gate == nullptr) return true;
+  ticket_ = gate->journal()->TicketOfAnswer(failed_before_);
+  return gate->journal()->OutcomeOf(ticket_) == durable::Outcome::kRecorded;
+}
+
+void DumpCall::FinishWhenRecorded() {
+  if (MayFinish()) return Finish(grpc::Status::OK);
+  loop_->gate()->Park(this, ticket_);
+}
+
+void DumpCall::OnOutcome(bool recorded) {
+  Finish(recorded ? grpc::Status::OK : ToStatus(NotRecorded(), request_.netns()));
 }
 
 void DumpCall::OnTurn(bool) { NextSlice(); }

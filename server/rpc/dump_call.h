@@ -1,5 +1,8 @@
 // DumpCall: one DumpActions stream. A slice is made only when the slice before was sent, so a
 // stream holds one slice in memory however large the table and however slow the reader.
+//
+// With a journal only the end of the stream waits: a dump that ends with OK showed recorded
+// actions.
 #ifndef TCACT_SERVER_RPC_DUMP_CALL_H_
 #define TCACT_SERVER_RPC_DUMP_CALL_H_
 
@@ -18,13 +21,14 @@
 namespace tcact::rpc {
 
 // Owns itself: lives from Arm to the last event of its RPC. On its loop's thread.
-class DumpCall final : public Stream {
+class DumpCall final : public Stream, public Parked {
  public:
   // Waits for one DumpActions on `loop`; when it comes, arms another.
   static void Arm(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* service);
 
   void Drain() override;
   void Tick(absl::Time stalled_since) override;
+  void OnOutcome(bool recorded) override;
 
  private:
   DumpCall(Shared* shared, Loop* loop, v1::ActionStore::AsyncService* service);
@@ -37,6 +41,9 @@ class DumpCall final : public Stream {
 
   grpc::Status Begin();
   void NextSlice();
+  // Whether what was shown is recorded.
+  bool MayFinish();
+  void FinishWhenRecorded();
   void Finish(const grpc::Status& status);
 
   Shared* const shared_;
@@ -50,6 +57,8 @@ class DumpCall final : public Stream {
   ScratchArena arena_;
   grpc::Alarm turn_alarm_;
   std::optional<absl::Time> writing_since_;
+  bool failed_before_ = false;  // the journal, when the dump began
+  uint64_t ticket_ = 0;
   bool ending_ = false;  // the server drains
   bool listed_ = false;  // in the loop's list of streams
 

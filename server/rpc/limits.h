@@ -45,6 +45,10 @@ inline constexpr int kDumpSlice = 512;
 inline constexpr int kDumpVisits = 8192;
 // Batches of one Apply stream that are answered but not yet sent.
 inline constexpr int kApplyWindow = 4;
+// The same where answers wait for a journal, as long as they are of less than kMaxUnrecordedOps
+// operations.
+inline constexpr int kJournalWindow = 64;
+inline constexpr int kMaxUnrecordedOps = 16'384;
 // Larger UpdateStats run on the worker, so that they do not hold up the completion queue.
 inline constexpr int kInlineStatsEntries = 16'384;
 

@@ -27,6 +27,10 @@ Loop::~Loop() {
   while (queue_->Next(&tag, &ok)) static_cast<Event*>(tag)->Run(false);
 }
 
+void Loop::HeedJournal(durable::Journal* journal) {
+  gate_ = std::make_unique<Gate>(journal, queue_.get());
+}
+
 void Loop::Start(absl::Duration stall) {
   stall_ = stall;
   SetTick();

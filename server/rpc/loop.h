@@ -23,28 +23,10 @@
 #include "absl/time/time.h"
 #include "grpcpp/alarm.h"
 #include "grpcpp/completion_queue.h"
+#include "server/rpc/event.h"
+#include "server/rpc/gate.h"
 
 namespace tcact::rpc {
-
-// What a completion queue's tag points to.
-class Event {
- public:
-  virtual void Run(bool ok) = 0;
-
- protected:
-  ~Event() = default;
-};
-
-// An Event that calls a method of its owner.
-template <typename Owner, void (Owner::*kMethod)(bool ok)>
-class MethodEvent final : public Event {
- public:
-  explicit MethodEvent(Owner* owner) : owner_(owner) {}
-  void Run(bool ok) override { (owner_->*kMethod)(ok); }
-
- private:
-  Owner* const owner_;
-};
 
 // A call that lasts: it is told when the server drains, and is looked at each second.
 class Stream {
@@ -79,6 +61,10 @@ class Loop {
   void Stop();
 
   grpc::ServerCompletionQueue* queue() { return queue_.get(); }
+  // Answers wait for this journal from now on. REQUIRES: before Start, once.
+  void HeedJournal(durable::Journal* journal);
+  // Null without a journal.
+  Gate* gate() const { return gate_.get(); }
   bool draining() const { return draining_; }
 
   // A call is open from before its tag is given to gRPC to its last event.
@@ -104,6 +90,7 @@ class Loop {
   void ForEachStream(Visit visit);
 
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::unique_ptr<Gate> gate_;
   std::thread thread_;
   absl::Duration stall_ = absl::InfiniteDuration();
   Stream* streams_ = nullptr;

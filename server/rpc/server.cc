@@ -1,5 +1,7 @@
 #include "server/rpc/server.h"
 
+#include <atomic>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "server/rpc/health_calls.h"
 #include "server/rpc/listen.h"
 #include "server/rpc/loop.h"
+#include "server/rpc/once.h"
 #include "server/rpc/shared.h"
 #include "server/rpc/unary_call.h"
 
@@ -67,12 +70,34 @@ void Configure(const ServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
 }
 
+// Tells health when the journal fails.
+class ReadOnlyWatch final : public durable::Journal::Listener {
+ public:
+  ReadOnlyWatch(durable::Journal* journal, obs::Health* health)
+      : journal_(journal), health_(health) {
+    journal_->AddListener(this);
+    OnProgress();
+  }
+  ~ReadOnlyWatch() { journal_->RemoveListener(this); }
+  ReadOnlyWatch(const ReadOnlyWatch&) = delete;
+  ReadOnlyWatch& operator=(const ReadOnlyWatch&) = delete;
+
+  void OnProgress() override {
+    if (journal_->failed() && !told_.exchange(true)) health_->SetReadOnly();
+  }
+
+ private:
+  durable::Journal* const journal_;
+  obs::Health* const health_;
+  std::atomic<bool> told_{false};
+};
+
 }  // namespace
 
 class Server::Impl {
  public:
   Impl(const ServerOptions& options, const Context& context)
-      : options_(options), context_(WithHealth(context, &health_)), shared_(context_) {}
+      : options_(options), context_(Complete(context)), shared_(context_) {}
 
   absl::Status Start() {
     for (const std::string& address : options_.listen) {
@@ -94,14 +119,19 @@ class Server::Impl {
     if (server_ == nullptr) return WhyNotStarted();
     for (size_t i = 0; i < ports.size(); ++i)
       addresses_.push_back(BoundAddress(options_.listen[i], ports[i]));
+    if (context_.keeper != nullptr) {
+      for (auto& loop : loops_) loop->HeedJournal(context_.keeper->journal());
+    }
     for (auto& loop : loops_) Open(loop.get());
     for (auto& loop : loops_) loop->Start(options_.stall);
     health_.SetServing(true);
+    if (context_.keeper != nullptr) read_only_watch_.emplace(context_.keeper->journal(), &health_);
     return absl::OkStatus();
   }
 
   void Shutdown(absl::Duration drain) {
     if (server_ == nullptr) return;
+    read_only_watch_.reset();
     health_.SetServing(false);
     for (auto& loop : loops_) loop->Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + drain));
@@ -119,34 +149,58 @@ class Server::Impl {
   }
 
  private:
+  // Whether an answer waits until what it may tell is recorded.
+  enum class Waits { kForRecords, kForNothing };
+
   // Every method on every loop: one line a method.
   void Open(Loop* loop) {
-    Unary(loop, &action_store_, &ActionStoreService::RequestCreateActions, &CreateActions);
-    Unary(loop, &action_store_, &ActionStoreService::RequestReplaceActions, &ReplaceActions);
+    Unary(loop, &action_store_, &ActionStoreService::RequestCreateActions,
+          &Once<&CreateActions, v1::CreateActionsRequest, v1::CreateActionsResponse>);
+    Unary(loop, &action_store_, &ActionStoreService::RequestReplaceActions,
+          &Once<&ReplaceActions, v1::ReplaceActionsRequest, v1::ReplaceActionsResponse>);
     Unary(loop, &action_store_, &ActionStoreService::RequestGetAction, &GetAction);
     Unary(loop, &action_store_, &ActionStoreService::RequestBatchGetActions, &BatchGetActions);
     Unary(loop, &action_store_, &ActionStoreService::RequestListActions, &ListActions);
-    Unary(loop, &action_store_, &ActionStoreService::RequestDeleteActions, &DeleteActions);
-    Unary(loop, &action_store_, &ActionStoreService::RequestFlushActions, &FlushActions, &Always);
-    Unary(loop, &action_store_, &ActionStoreService::RequestBind, &Bind);
-    Unary(loop, &action_store_, &ActionStoreService::RequestUnbind, &Unbind);
-    Unary(loop, &action_store_, &ActionStoreService::RequestUpdateStats, &UpdateStats,
-          &ManyEntries);
-    Unary(loop, &action_store_, &ActionStoreService::RequestResetStats, &ResetStats);
+    Unary(loop, &action_store_, &ActionStoreService::RequestDeleteActions,
+          &Once<&DeleteActions, v1::DeleteActionsRequest, v1::DeleteActionsResponse>);
+    Unary(loop, &action_store_, &ActionStoreService::RequestFlushActions,
+          &Once<&FlushActions, v1::FlushActionsRequest, v1::FlushActionsResponse>, &Always);
+    Unary(loop, &action_store_, &ActionStoreService::RequestBind,
+          &Once<&Bind, v1::BindRequest, v1::BindResponse>);
+    Unary(loop, &action_store_, &ActionStoreService::RequestUnbind,
+          &Once<&Unbind, v1::UnbindRequest, v1::UnbindResponse>);
+    Unary(loop, &action_store_, &ActionStoreService::RequestUpdateStats, &UpdateStats, &ManyEntries,
+          StatsWait());
+    Unary(loop, &action_store_, &ActionStoreService::RequestResetStats,
+          &Once<&ResetStats, v1::ResetStatsRequest, v1::ResetStatsResponse>);
     DumpCall::Arm(&shared_, loop, &action_store_);
     ApplyCall::Arm(&shared_, loop, &action_store_);
 
-    Unary(loop, &admin_, &AdminService::RequestGetSlabInfo, &GetSlabInfo);
-    Unary(loop, &admin_, &AdminService::RequestGetLockStats, &GetLockStats);
-    Unary(loop, &admin_, &AdminService::RequestResetLockStats, &ResetLockStats);
-    Unary(loop, &admin_, &AdminService::RequestShrink, &Shrink, &Always);
-    Unary(loop, &admin_, &AdminService::RequestGetServerInfo, &GetServerInfo);
+    Unary(loop, &admin_, &AdminService::RequestGetSlabInfo, &GetSlabInfo, nullptr,
+          Waits::kForNothing);
+    Unary(loop, &admin_, &AdminService::RequestGetLockStats, &GetLockStats, nullptr,
+          Waits::kForNothing);
+    Unary(loop, &admin_, &AdminService::RequestResetLockStats, &ResetLockStats, nullptr,
+          Waits::kForNothing);
+    Unary(loop, &admin_, &AdminService::RequestShrink, &Shrink, &Always, Waits::kForNothing);
+    Unary(loop, &admin_, &AdminService::RequestGetServerInfo, &GetServerInfo, nullptr,
+          Waits::kForNothing);
     Unary(loop, &admin_, &AdminService::RequestListNamespaces, &ListNamespaces);
-    Unary(loop, &admin_, &AdminService::RequestSetQuota, &SetQuota);
-    Unary(loop, &admin_, &AdminService::RequestDeleteNamespace, &DeleteNamespace, &Always);
+    Unary(loop, &admin_, &AdminService::RequestSetQuota,
+          &Once<&SetQuota, v1::SetQuotaRequest, v1::SetQuotaResponse>);
+    Unary(loop, &admin_, &AdminService::RequestDeleteNamespace,
+          &Once<&DeleteNamespace, v1::DeleteNamespaceRequest, v1::DeleteNamespaceResponse>,
+          &Always);
 
-    Unary(loop, &health_service_, &HealthService::RequestCheck, &CheckHealth);
+    Unary(loop, &health_service_, &HealthService::RequestCheck, &CheckHealth, nullptr,
+          Waits::kForNothing);
     WatchHealthCall::Arm(&shared_, loop, &health_service_);
+  }
+
+  // At an interval, what is counted is not recorded when it is answered.
+  Waits StatsWait() const {
+    const bool acked = context_.keeper != nullptr && context_.keeper->options().stats_acked;
+    return acked ? Waits::kForRecords : Waits::kForNothing;
   }
 
   template <typename Service, typename Request, typename Response>
@@ -156,9 +210,12 @@ class Server::Impl {
                                          grpc::CompletionQueue*, grpc::ServerCompletionQueue*,
                                          void*),
              grpc::Status (*handler)(const Context&, Request*, Response*),
-             OnWorker<Request> on_worker = nullptr) {
+             std::type_identity_t<OnWorker<Request>> on_worker = nullptr,
+             Waits waits = Waits::kForRecords) {
     using Method = UnaryMethod<Service, Request, Response>;
-    auto method = std::make_shared<Method>(&shared_, loop, service, request_fn, handler, on_worker);
+    Gate* const gate = waits == Waits::kForRecords ? loop->gate() : nullptr;
+    auto method =
+        std::make_shared<Method>(&shared_, loop, service, request_fn, handler, on_worker, gate);
     method->Open();
     methods_.push_back(std::move(method));
   }
@@ -178,13 +235,18 @@ class Server::Impl {
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
-  static Context WithHealth(Context context, const obs::Health* health) {
-    context.health = health;
+  // Request ids and sources work without a record store too.
+  Context Complete(Context context) {
+    context.health = &health_;
+    if (context.replays == nullptr) context.replays = &replays_;
+    if (context.sources == nullptr) context.sources = &sources_;
     return context;
   }
 
   const ServerOptions options_;
   obs::Health health_;
+  durable::ReplayTable replays_;
+  durable::SourceTable sources_;
   const Context context_;
   Shared shared_;
   ActionStoreService action_store_;
@@ -193,6 +255,7 @@ class Server::Impl {
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<std::shared_ptr<void>> methods_;
   std::unique_ptr<grpc::Server> server_;
+  std::optional<ReadOnlyWatch> read_only_watch_;
   std::vector<std::string> addresses_;
 };
 

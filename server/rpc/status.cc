@@ -130,6 +130,26 @@ Problem QuotaExceeded(absl::string_view text) {
   return Problem(std::move(parts));
 }
 
+Problem ReadOnly() {
+  Problem::Parts parts;
+  parts.code = StatusCode::FAILED_PRECONDITION;
+  parts.reason = "READ_ONLY";
+  parts.text =
+      "the server is read-only (it could not record an earlier change; see its log and "
+      "GetServerInfo); nothing was done";
+  return Problem(std::move(parts));
+}
+
+Problem NotRecorded() {
+  Problem::Parts parts;
+  parts.code = StatusCode::UNKNOWN;
+  parts.reason = "NOT_RECORDED";
+  parts.text =
+      "the server failed to record changes; this one, if it was one, is undone now, but may be "
+      "there after a restart of the server";
+  return Problem(std::move(parts));
+}
+
 Problem NamespaceNotFound(absl::string_view netns) {
   Problem::Parts parts;
   parts.code = StatusCode::NOT_FOUND;

@@ -65,6 +65,11 @@ Problem FromStoreError(const act::Error& error, absl::string_view kind, int posi
 // With one ErrorInfo in the details; OK if problem.ok(). `netns` is told where not empty.
 grpc::Status ToStatus(const Problem& problem, absl::string_view netns);
 
+// Nothing was done: the server could not record a change, and refuses all later ones.
+Problem ReadOnly();
+// The change could not be recorded; whether it will be there after a restart is not known.
+Problem NotRecorded();
+
 // The server is going down. Without ErrorInfo, as the proto promises.
 grpc::Status GoingDown();
 

@@ -4,11 +4,14 @@
 // A method keeps some calls armed (waiting). Under load there are as many call objects as RPCs in
 // flight, and up to kKeptCalls of them are used again and again: an RPC then allocates nothing
 // here.
+//
+// With a journal, an answer that tells of changes not yet recorded is parked in the loop's gate.
 #ifndef TCACT_SERVER_RPC_UNARY_CALL_H_
 #define TCACT_SERVER_RPC_UNARY_CALL_H_
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "google/protobuf/arena.h"
 #include "grpcpp/server_context.h"
@@ -33,15 +36,16 @@ class UnaryMethod {
                                       grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*);
   using Handler = grpc::Status (*)(const Context&, Request*, Response*);
 
-  // `on_worker` may be null: never.
+  // `on_worker` may be null: never. `gate` may be null: answers wait for no journal.
   UnaryMethod(Shared* shared, Loop* loop, Service* service, RequestFn request_fn, Handler handler,
-              OnWorker<Request> on_worker)
+              OnWorker<Request> on_worker, Gate* gate)
       : shared_(shared),
         loop_(loop),
         service_(service),
         request_fn_(request_fn),
         handler_(handler),
-        on_worker_(on_worker) {}
+        on_worker_(on_worker),
+        gate_(gate) {}
 
   // Begins to take requests.
   void Open() {
@@ -54,7 +58,7 @@ class UnaryMethod {
   // Replies below this size are not worth counting.
   static constexpr size_t kCountedReplyBytes = 16384;
 
-  class Call final : public Event {
+  class Call final : public Event, public Parked {
    public:
     explicit Call(UnaryMethod* method) : method_(method) { method_->loop_->OpenCall(); }
 
@@ -96,15 +100,32 @@ class UnaryMethod {
     // On the loop's thread or the worker's. gRPC may run the next event at once: nothing is touched
     // after Finish.
     void Answer() {
-      auto* response = google::protobuf::Arena::CreateMessage<Response>(&arena_);
-      const grpc::Status status = method_->handler_(method_->shared_->context, request_, response);
+      response_ = google::protobuf::Arena::CreateMessage<Response>(&arena_);
+      Gate* const gate = method_->gate_;
+      const bool failed_before = gate != nullptr && gate->journal()->failed();
+      const grpc::Status status = method_->handler_(method_->shared_->context, request_, response_);
+      if (gate == nullptr) return Send(status);
+      const uint64_t ticket = gate->journal()->TicketOfAnswer(failed_before);
+      if (gate->journal()->OutcomeOf(ticket) == durable::Outcome::kRecorded) return Send(status);
+      parked_status_ = status;
+      gate->Park(this, ticket);
+    }
+
+    void OnOutcome(bool recorded) override {
+      const grpc::Status status =
+          recorded ? std::move(parked_status_) : ToStatus(NotRecorded(), "");
+      parked_status_ = grpc::Status::OK;
+      Send(status);
+    }
+
+    void Send(const grpc::Status& status) {
       if (!status.ok()) return writer_->FinishWithError(status, this);
-      const size_t bytes = response->ByteSizeLong();
+      const size_t bytes = response_->ByteSizeLong();
       if (bytes >= kCountedReplyBytes) {
         unsent_ = bytes;
         method_->shared_->unsent_bytes.fetch_add(bytes, std::memory_order_relaxed);
       }
-      writer_->Finish(*response, status, this);
+      writer_->Finish(*response_, status, this);
     }
 
     void Refuse(absl::string_view text) {
@@ -129,6 +150,8 @@ class UnaryMethod {
     bool answering_ = false;
     size_t unsent_ = 0;
     Request* request_ = nullptr;
+    Response* response_ = nullptr;
+    grpc::Status parked_status_;
     std::optional<grpc::ServerContext> server_context_;
     std::optional<grpc::ServerAsyncResponseWriter<Response>> writer_;
     alignas(8) char first_block_[2048];
@@ -141,6 +164,7 @@ class UnaryMethod {
   const RequestFn request_fn_;
   const Handler handler_;
   const OnWorker<Request> on_worker_;
+  Gate* const gate_;
   int armed_ = 0;
 };
 

@@ -114,7 +114,9 @@ TEST_F(FlagsTest, HaveLimitsOnBothSides) {
 TEST_F(FlagsTest, OfWordsNameTheWordsThatAreAllowed) {
   ExpectRefused({"--action-alloc=slub"},
                 "--action-alloc=slub: one of per-object, slab, slab-merged");
-  ExpectRefused({"--store=disk"}, "--store=disk: one of ");
+  ExpectRefused({"--store=disk"}, "--store=disk: memory or rocksdb:DIR is allowed");
+  ExpectRefused({"--durability=maybe"}, "--durability=maybe: one of ");
+  ExpectRefused({"--stats-durability=maybe"}, "--stats-durability=maybe: one of ");
   ExpectRefused({"--log-format=xml"}, "--log-format=xml: one of text, json");
   ExpectRefused({"--log-level=loud"}, "--log-level=loud: one of debug, info, warn, error, off");
 }

@@ -57,8 +57,8 @@ inline bool Alive(uint64_t word) { return Refs(word) != 0; }
 // The fixed part of the body, packed into words so that readers can copy it with plain atomic
 // loads.
 struct Body {
-  // installed_ms (48 bits), then cookie size (5), hw_stats (2), no_percpu, skip_hw, offloadable (1
-  // each).
+  // installed_ms (48 bits), then cookie size (5), hw_stats (2), no_percpu, skip_hw, offloadable,
+  // stats_saved (1 each).
   uint64_t packed = 0;
   uint64_t cookie[2] = {0, 0};
 
@@ -77,6 +77,7 @@ struct Body {
   bool no_percpu() const { return ((packed >> 55) & 1) != 0; }
   bool skip_hw() const { return ((packed >> 56) & 1) != 0; }
   bool offloadable() const { return ((packed >> 57) & 1) != 0; }
+  bool stats_saved() const { return ((packed >> 58) & 1) != 0; }
 
   void SetHwStats(HwStats hw_stats) {
     packed = (packed & ~(uint64_t{3} << 53)) | (static_cast<uint64_t>(hw_stats) << 53);
@@ -85,6 +86,7 @@ struct Body {
     packed = (packed & ~(uint64_t{7} << 55)) | (uint64_t{no_percpu} << 55) |
              (uint64_t{skip_hw} << 56) | (uint64_t{offloadable} << 57);
   }
+  void SetStatsSaved() { packed |= uint64_t{1} << 58; }
   void SetCookie(const Cookie& value) {
     packed = (packed & ~(uint64_t{31} << 48)) | (uint64_t{value.size} << 48);
     std::memcpy(cookie, value.bytes.data(), sizeof(cookie));

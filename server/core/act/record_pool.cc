@@ -26,9 +26,14 @@ percpu::Region RegionOf(const std::atomic<percpu::Region>& region) {
 
 }  // namespace
 
+namespace {
+
+std::atomic<uint64_t> next_block{1};
+
+}  // namespace
+
 uint64_t NewGeneration() {
   // Threads take blocks, so that no counter is shared on the path of a create.
-  static std::atomic<uint64_t> next_block{1};
   thread_local uint64_t next = 0;
   thread_local uint64_t end = 0;
   if (next == end) {
@@ -37,6 +42,15 @@ uint64_t NewGeneration() {
   }
   return next++;
 }
+
+void RaiseGenerations(uint64_t above) {
+  uint64_t next = next_block.load(std::memory_order_relaxed);
+  while (next <= above &&
+         !next_block.compare_exchange_weak(next, above + 1, std::memory_order_relaxed)) {
+  }
+}
+
+uint64_t GenerationBound() { return next_block.load(std::memory_order_relaxed); }
 
 std::byte* NewParamsBlock(absl::string_view params) {
   auto* block = static_cast<std::byte*>(std::malloc(RoundUp8(params.size())));
@@ -163,7 +177,7 @@ void RecordPool::GiveRegions(Record* record) {
 }
 
 Record* RecordPool::Make(const Spec& spec, Netns* netns, uint32_t index, uint64_t state_word,
-                         int64_t now_ms) {
+                         int64_t now_ms, uint64_t generation) {
   std::byte* block = nullptr;
   if (!FitsInline(spec.params.size())) {
     block = NewParamsBlock(spec.params);
@@ -180,7 +194,7 @@ Record* RecordPool::Make(const Spec& spec, Netns* netns, uint32_t index, uint64_
     FreeParamsBlockNow(block);
     return nullptr;
   }
-  const uint64_t generation = NewGeneration();
+  if (generation == 0) generation = NewGeneration();
   BodyWriter writer(record);
   writer.Set(&record->generation, generation);
   writer.Set(&record->index, index);
@@ -291,6 +305,7 @@ Netns* RecordPool::Read(const Record& record, bool with_params, Snapshot* snapsh
   snapshot->no_percpu = body.no_percpu();
   snapshot->skip_hw = body.skip_hw();
   snapshot->offloadable = body.offloadable();
+  snapshot->stats_saved = body.stats_saved();
   snapshot->installed_ms = body.installed_ms();
   const uint64_t last = record.last_used.load(std::memory_order_relaxed);
   const uint64_t first = record.first_used.load(std::memory_order_relaxed);

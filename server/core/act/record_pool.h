@@ -29,6 +29,11 @@ namespace tcact::act {
 
 // A fresh generation: never 0, never the same twice in this process.
 uint64_t NewGeneration();
+// From now on only generations greater than `above` are made, save some 4096 that each thread that
+// made one before may still have in hand.
+void RaiseGenerations(uint64_t above);
+// All generations made so far are less than this.
+uint64_t GenerationBound();
 
 // A heap block for parameters that do not fit a record; null when memory is out.
 std::byte* NewParamsBlock(absl::string_view params);
@@ -45,8 +50,10 @@ class RecordPool {
   RecordPool& operator=(const RecordPool&) = delete;
 
   // A record that lives a new generation of (netns, index) as `spec` says, in state `state_word`,
-  // to be published by the caller. Null when memory is out.
-  Record* Make(const Spec& spec, Netns* netns, uint32_t index, uint64_t state_word, int64_t now_ms);
+  // to be published by the caller. Null when memory is out. A `generation` that is not 0 is one of
+  // an earlier run.
+  Record* Make(const Spec& spec, Netns* netns, uint32_t index, uint64_t state_word, int64_t now_ms,
+               uint64_t generation = 0);
 
   // Gives a dead record back. REQUIRES: state 0, not published.
   void Unmake(Record* record);

@@ -134,24 +134,35 @@ Error Store::OpenNetns(absl::string_view name, NetnsRef* netns) {
 }
 
 Error Store::DeleteNetns(absl::string_view name, uint64_t* actions) {
+  const NetnsRef netns = UnlinkNetns(name, actions);
+  if (!netns) return {Errc::kNotFound, 0, 0, 0};
+  SweepNetns(netns);
+  return {};
+}
+
+NetnsRef Store::UnlinkNetns(absl::string_view name, uint64_t* actions) {
   *actions = 0;
   // Counted while it is still found: from then on whoever ends a transaction there may sweep it.
   if (const NetnsRef found = FindNetns(name)) {
     rcu::ReadGuard guard;
     *actions = found.get()->CountActions();
   }
-  Netns* netns = impl_->netns_.Remove(name);
-  if (netns == nullptr) return {Errc::kNotFound, 0, 0, 0};
+  return NetnsRef(impl_->netns_.Remove(name));
+}
+
+void Store::SweepNetns(const NetnsRef& netns) {
   // From here on nobody begins anything in it: who looked before it was gone is through after the
   // grace period.
   rcu::Synchronize();
   // A transaction that is open sweeps when it ends; this one makes sure that there is an end after
   // the mark.
-  netns->BeginTransaction();
-  impl_->EndTransaction(netns);
-  Impl::Release(netns);
-  return {};
+  netns.get()->BeginTransaction();
+  impl_->EndTransaction(netns.get());
 }
+
+const std::string& Store::NameOf(const NetnsRef& netns) { return netns.get()->name(); }
+
+uint64_t Store::QuotaOf(const NetnsRef& netns) { return netns.get()->max_actions(); }
 
 std::vector<NetnsInfo> Store::ListNetns(bool from_start, absl::string_view after, size_t limit) {
   std::vector<NetnsInfo> list;
@@ -194,17 +205,25 @@ uint32_t Store::Dump(const NetnsRef& netns, Kind kind, uint32_t first, const Dum
   if (table == nullptr) return 0;
   rcu::ReadGuard guard;
   Snapshot snapshot;
+  size_t visits = 0;
   return table->Walk(first, [&](uint32_t index, void* object) {
     auto* record = static_cast<Record*>(object);
+    // The usual save looks for few among many: one word tells most of them apart.
+    const uint64_t used = record->last_used.load(std::memory_order_relaxed);
+    if (moment::Ms(used) < options.used_since_ms) return ++visits < options.max_visits;
     const Netns* owner = impl_->Read(kind, *record, options.parts, &snapshot);
-    if (owner != netns.get() || snapshot.index != index || snapshot.refcnt == 0) return true;
-    if (snapshot.last_used_ms < options.used_since_ms) return true;
+    if (owner != netns.get() || snapshot.index != index || snapshot.refcnt == 0 ||
+        snapshot.last_used_ms < options.used_since_ms ||
+        (options.save_stats && snapshot.first_used_ms == 0)) {
+      return ++visits < options.max_visits;
+    }
     if (options.poll_hw_stats && snapshot.offloadable) {
       record->used_hw_tag.store(static_cast<uint32_t>(snapshot.generation),
                                 std::memory_order_relaxed);
       snapshot.used_hw_stats_known = true;
     }
-    return visit(snapshot);
+    if (options.save_stats) Impl::MarkStatsSaved(record);
+    return visit(snapshot) && ++visits < options.max_visits;
   });
 }
 

@@ -49,6 +49,12 @@ class Store::Impl {
   // Claims the action for its deletion: kOk, kBound, kBusy, kNotFound.
   Errc PrepareDelete(Netns* netns, Kind kind, uint32_t index, Step* step);
 
+  // Takes a dead record (state 0) out of its table and gives it back.
+  void Destroy(Kind kind, Record* record, SnapshotParts parts, Snapshot* snapshot);
+
+  // Sets Snapshot::stats_saved. REQUIRES: nobody else writes the body.
+  static void MarkStatsSaved(Record* record);
+
   // A snapshot with the asked parts; the namespace it belongs to.
   Netns* Read(Kind kind, const Record& record, SnapshotParts parts, Snapshot* snapshot);
 
@@ -91,8 +97,6 @@ class Store::Impl {
   void Unclaim(Kind kind, Record* record);
   // Gives a pending bind back; true if that ended the action.
   bool ReleaseBind(Kind kind, Record* record, SnapshotParts parts, Snapshot* snapshot);
-  // Takes a dead record (state 0) out of its table and gives it back.
-  void Destroy(Kind kind, Record* record, SnapshotParts parts, Snapshot* snapshot);
 };
 
 }  // namespace tcact::act

@@ -117,6 +117,7 @@ struct Snapshot {
   bool no_percpu = false;
   bool skip_hw = false;
   bool offloadable = false;
+  bool stats_saved = false;  // SaveStats was called in this life
   // Unix time in milliseconds.
   int64_t installed_ms = 0;
   int64_t last_used_ms = 0;   // installed_ms if never used
@@ -127,6 +128,23 @@ struct Snapshot {
 
 // Parts of a Snapshot that cost something.
 enum SnapshotParts : uint8_t { kNoParts = 0, kWithParams = 1, kWithCounters = 2, kAllParts = 3 };
+
+// An action as it was kept elsewhere, to be put back as it was.
+struct SavedAction {
+  Spec spec;                // index given
+  uint64_t generation = 0;  // not 0
+  bool standalone = false;  // holds a reference of its own; else it dies with its last bind
+  uint32_t binds = 0;       // 0 to 2^28 - 1; not 0 unless standalone
+  int64_t installed_ms = 0;
+};
+
+// The counters of one life and the moments of its use, to be put back as they were.
+struct SavedStats {
+  uint64_t generation = 0;
+  int64_t last_used_ms = 0;
+  int64_t first_used_ms = 0;  // 0: never
+  Counters counters;
+};
 
 enum class Errc : uint16_t {
   kOk = 0,

@@ -156,7 +156,7 @@ int Serve(const std::string& listen) {
   rpc::Context context;
   rpc::Shared shared(context);
   rpc::UnaryMethod<Empty::AsyncService, EmptyRequest, EmptyResponse> method(
-      &shared, &loop, &service, &Empty::AsyncService::RequestCall, &Answer, nullptr);
+      &shared, &loop, &service, &Empty::AsyncService::RequestCall, &Answer, nullptr, nullptr);
   method.Open();
   StreamCall::Arm(&loop, &service);
   loop.Start(absl::Seconds(60));

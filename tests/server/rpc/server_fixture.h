@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -12,6 +13,7 @@
 #include "proto/tcact/v1/action_store.grpc.pb.h"
 #include "proto/tcact/v1/admin.grpc.pb.h"
 #include "proto/tcact/v1/error_details.pb.h"
+#include "server/durable/keeper.h"
 #include "server/rpc/server.h"
 
 namespace tcact::rpc {
@@ -31,6 +33,14 @@ class ServerTest : public ::testing::Test {
     context_.version = "test";
     context_.store_name = "memory";
     context_.started = absl::Now();
+    if (std::unique_ptr<durable::RecordStore> records = Records()) {
+      auto keeper = durable::Keeper::Start(std::move(records), store_.get(), keeper_options_);
+      ASSERT_TRUE(keeper.ok()) << keeper.status();
+      keeper_ = std::move(*keeper);
+      context_.keeper = keeper_.get();
+      context_.replays = keeper_->replays();
+      context_.sources = keeper_->sources();
+    }
     auto server = Server::Start(server_options_, context_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = std::move(*server);
@@ -39,7 +49,13 @@ class ServerTest : public ::testing::Test {
     admin_ = v1::Admin::NewStub(channel_);
   }
 
-  void TearDown() override { server_.reset(); }
+  void TearDown() override {
+    server_.reset();
+    keeper_.reset();
+  }
+
+  // Where changes are recorded; null: nowhere.
+  virtual std::unique_ptr<durable::RecordStore> Records() { return nullptr; }
 
   // A connection of its own.
   std::shared_ptr<grpc::Channel> NewChannel() {
@@ -135,6 +151,8 @@ class ServerTest : public ::testing::Test {
   }();
   Context context_;
   std::unique_ptr<act::Store> store_;
+  durable::KeeperOptions keeper_options_;
+  std::unique_ptr<durable::Keeper> keeper_;
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::ActionStore::Stub> actions_;
