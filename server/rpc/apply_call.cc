@@ -58,6 +58,7 @@ void ApplyCall::Apply() {
   if (gate != nullptr) answer.ticket = gate->journal()->TicketOfAnswer(failed_before);
   ++unsent_;
   unsent_ops_ += answer.response->indexes_size();
+  if (!applier_.stopped().ok()) End(ToStatus(applier_.stopped(), request_->netns()));
 }
 
 bool ApplyCall::MaySend() {
