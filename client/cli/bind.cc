@@ -59,14 +59,7 @@ Outcome RunBind(Session* session, Words* words) {
   v1::BindRequest request;
   request.set_netns(session->netns());
   request.set_view(v1::ACTION_VIEW_BASIC);
-  for (v1::Action& action : actions) {
-    if (const kinds::RuleError error =
-            kinds::KindOfAction(action)->Normalize({.in_filter = true}, &action)) {
-      session->Err(KernelText(error));
-      return kFailed;
-    }
-    request.add_actions()->Swap(&action);
-  }
+  for (v1::Action& action : actions) request.add_actions()->Swap(&action);
   absl::StatusOr<client::Client*> client = session->client();
   if (!client.ok()) return session->Explain(client.status());
   absl::StatusOr<v1::BindResponse> response = (*client)->Bind(request);

@@ -98,8 +98,14 @@ Problem ChangeActions(const Context& context, act::OpType type, bool best_effort
   act::NetnsRef netns;
   problem = OpenNetns(context, request->netns(), &netns);
   if (!problem.ok()) return problem;
-  return best_effort ? ApplyInOrder(context, netns, ops, request->view(), now_ms, response)
-                     : ApplyWhole(context, netns, ops, request->view(), now_ms, response);
+  problem = best_effort ? ApplyInOrder(context, netns, ops, request->view(), now_ms, response)
+                        : ApplyWhole(context, netns, ops, request->view(), now_ms, response);
+  if (type != act::OpType::kBind || problem.ok() || problem->code != grpc::StatusCode::NOT_FOUND)
+    return problem;
+  // What may be made is made: not found is only what breaks a rule.
+  const int position = problem->position;
+  return BrokenRule(*context.kinds, {"actions", position}, true,
+                    request->mutable_actions(position));
 }
 
 // Reads the keys of `request`, finds its namespace, and sees that each key is there if `all_exist`.

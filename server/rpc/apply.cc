@@ -121,6 +121,8 @@ Problem Applier::Change(Batch* batch, int position, act::OpType type, v1::Action
   if (problem.ok()) problem = Open(batch);
   if (!problem.ok()) return problem;
   problem = ChangeOne(context_, batch->netns, op, position, batch->now_ms, index);
+  if (!problem.ok() && op.spec.bind_only && problem->code == grpc::StatusCode::NOT_FOUND)
+    return BrokenRule(*context_.kinds, {"", position}, true, action);
   return problem;
 }
 

@@ -132,19 +132,13 @@ Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v
     problem->reason = "NOT_OFFLOADABLE";
     return at_place(std::move(problem));
   }
-  kinds::RuleContext context;
-  context.in_filter = in_filter;
-  context.devices = kinds.devices();
-  if (const kinds::RuleError error = kind->Normalize(context, action)) {
-    const std::string field = place.Field(error.field);
-    Problem problem =
-        error.no_device ? DeviceNotFound(field, error.text) : InvalidField(field, error.text);
-    problem->kind = std::string(kind->name());
-    problem->index = action->index();
-    return at_place(std::move(problem));
-  }
   params->clear();
-  kind->Encode(*action, params);
+  if (Problem problem = BrokenRule(kinds, place, in_filter, action); problem.ok()) {
+    kind->Encode(*action, params);
+  } else {
+    if (!in_filter || action->index() == 0) return problem;
+    spec->bind_only = true;
+  }
   if (params->size() > kMaxParamsBytes) {
     return at_place(InvalidField(place.Field(kind->name()),
                                  absl::StrCat(params->size(), " bytes; at most 65535")));
@@ -159,6 +153,22 @@ Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v
   spec->skip_hw = action->skip_hw();
   spec->offloadable = kind->Offloadable(*action);
   return {};
+}
+
+Problem BrokenRule(const KindTable& kinds, const Place& place, bool in_filter, v1::Action* action) {
+  const kinds::Kind* kind = kinds.Find(static_cast<int>(action->params_case()));
+  kinds::RuleContext context;
+  context.in_filter = in_filter;
+  context.devices = kinds.devices();
+  const kinds::RuleError error = kind->Normalize(context, action);
+  if (!error) return {};
+  const std::string field = place.Field(error.field);
+  Problem problem =
+      error.no_device ? DeviceNotFound(field, error.text) : InvalidField(field, error.text);
+  problem->kind = std::string(kind->name());
+  problem->index = action->index();
+  problem->position = place.position;
+  return problem;
 }
 
 Problem ReadKey(const KindTable& kinds, const Place& place, const v1::ActionKey& key,

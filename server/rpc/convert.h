@@ -60,9 +60,15 @@ struct Place {
 
 // Fills *spec from *action, whose params are brought into normal form on the way. `params` gets the
 // encoding that spec->params points to: it must stay as it is as long as the spec is used.
-// `in_filter`: the action is for a bind.
+// `in_filter`: the action is for a bind. One that names an index and breaks a rule of its kind may
+// yet bind what is there, as the kernel does: it passes with spec->bind_only, and if it is not
+// there, BrokenRule is the answer.
 Problem ReadAction(const KindTable& kinds, const Place& place, bool in_filter, v1::Action* action,
                    std::string* params, act::Spec* spec);
+
+// The first rule of its kind that the action breaks; brings its params into normal form.
+// REQUIRES: the kind is known.
+Problem BrokenRule(const KindTable& kinds, const Place& place, bool in_filter, v1::Action* action);
 
 // Fills kind and index of *spec. The index must be given.
 Problem ReadKey(const KindTable& kinds, const Place& place, const v1::ActionKey& key,

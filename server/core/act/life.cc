@@ -177,6 +177,7 @@ Errc Store::Impl::PrepareDelete(Netns* netns, Kind kind, uint32_t index, Step* s
 Errc Store::Impl::PrepareBind(Netns* netns, const Op& op, int64_t now_ms, Step* step) {
   Record* record = op.spec.index == 0 ? nullptr : FindLive(*netns, op.spec.kind, op.spec.index);
   if (record == nullptr) {
+    if (op.spec.bind_only) return Errc::kNotFound;
     const Errc code = PrepareCreate(netns, op, kOneBind, now_ms, step);
     return code == Errc::kExists ? Errc::kBusy : code;
   }

@@ -59,6 +59,9 @@ struct Spec {
   // The kind and its parameters could be offloaded to hardware, so asking the hardware makes
   // used_hw_stats known.
   bool offloadable = false;
+  // Bind only: binds what is there; an absent action is kNotFound and not made. Then only kind,
+  // index and cookie are looked at.
+  bool bind_only = false;
 };
 
 enum class OpType : uint8_t {

@@ -1,6 +1,7 @@
 // The unary calls of ActionStore, through a real server.
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "tests/server/rpc/server_fixture.h"
 
 namespace tcact::rpc {
@@ -223,6 +224,38 @@ TEST_F(ActionCallsTest, BestEffortDeleteWithAMissingIndexDeletesNothing) {
   grpc::ClientContext context;
   ExpectError(actions_->DeleteActions(&context, request, &response), grpc::StatusCode::NOT_FOUND,
               "ACTION_NOT_FOUND");
+  EXPECT_EQ(ActionsInAll(), 1u);
+}
+
+// As in the kernel, whose kinds look for the index before they look at the parameters.
+TEST_F(ActionCallsTest, ABindOfWhatIsThereNeedsNoParametersOfItsKind) {
+  v1::CreateActionsRequest create;
+  v1::Action* action = create.add_actions();
+  action->set_index(4);
+  action->mutable_mpls()->set_operation(v1::Mpls::OPERATION_PUSH);
+  action->mutable_mpls()->set_label(77);
+  ASSERT_TRUE(Create(create).ok());
+
+  const auto bind = [this](uint32_t index, v1::BindResponse* response) {
+    grpc::ClientContext context;
+    v1::BindRequest request;
+    request.add_actions()->mutable_mpls()->set_operation(v1::Mpls::OPERATION_PUSH);  // no label
+    request.mutable_actions(0)->set_index(index);
+    request.mutable_actions(0)->set_cookie("new");
+    return actions_->Bind(&context, request, response);
+  };
+  v1::BindResponse response;
+  const grpc::Status status = bind(4, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.actions(0).bindcnt(), 1u);
+  EXPECT_EQ(response.actions(0).mpls().label(), 77u);
+  EXPECT_EQ(response.actions(0).cookie(), "new");
+
+  for (const uint32_t absent : {0, 5}) {
+    const grpc::Status refused = bind(absent, &response);
+    ExpectError(refused, grpc::StatusCode::INVALID_ARGUMENT, "INVALID_FIELD");
+    EXPECT_THAT(refused.error_message(), testing::HasSubstr("actions[0].mpls.label"));
+  }
   EXPECT_EQ(ActionsInAll(), 1u);
 }
 
