@@ -57,6 +57,7 @@ if $full; then
   step "asan" bazel test --config=asan //tests/...
   step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
   step "fuzz" ./tests/fuzz/run.sh 60
+  step "container image" ./deploy/image_test.sh
   step "twentieth kind" ./tests/architecture/twentieth_kind.sh
 fi
 
