@@ -46,6 +46,8 @@ conformance() {
   ./tests/conformance/run.sh "$bin/client/tcact" "$bin/server/tcactd"
 }
 
+debian_package() { ./tests/deploy/debian_test.sh "$(bazel info bazel-bin 2> /dev/null)"; }
+
 step "packages" ./deploy/install.sh
 step "build" bazel build //...
 step "tests" bazel test //...
@@ -58,6 +60,8 @@ if $full; then
   step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
   step "fuzz" ./tests/fuzz/run.sh 60
   step "container image" ./deploy/image_test.sh
+  step "kubernetes schemas" ./tests/deploy/kubernetes_schema.sh
+  step "debian package" debian_package
   step "twentieth kind" ./tests/architecture/twentieth_kind.sh
 fi
 
