@@ -44,3 +44,12 @@ planted 's/maxUnavailable/maxUnavailible/' poddisruptionbudget.yaml
 planted 's/scrapeTimeout: 10s/scrapeTimeout: soon/' servicemonitor.yaml
 
 check deploy/kubernetes/*.yaml
+
+# What a user applies: kustomize's own output.
+if command -v kubectl > /dev/null; then
+  kubectl kustomize deploy/kubernetes > "$work/applied.yaml"
+  grep -q 'image: localhost/tcact:[0-9]' "$work/applied.yaml" || { echo "kustomize does not set the image"; exit 1; }
+  check "$work/applied.yaml"
+else
+  echo "kustomization not tried: no kubectl here"
+fi
