@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests. On a fresh Debian 12 machine as root it installs what it needs first.
 #   ./tests/run.sh          build, unit, model, stress and conformance tests, lint
-#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the core under TSan, the fuzzers, and a kind more
+#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the core under TSan, the fuzzers, the image and packages, a kind more
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
