@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Installs what deploy/packages.txt names and this machine lacks. Root, Debian 12. Says nothing when nothing is missing.
+# Installs what a list of packages names and this machine lacks: deploy/packages.txt, or the list that is given. Root,
+# Debian 12. Says nothing when nothing is missing.
 set -euo pipefail
-cd "$(dirname "$0")"
+list=$(realpath "${1:-$(dirname "$0")/packages.txt}")
 
 missing=()
 while read -r package; do
   [[ -z $package || $package == \#* ]] && continue
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
-done < packages.txt
+done < "$list"
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 
 echo "installing ${#missing[@]} packages: ${missing[*]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests. On a fresh Debian 12 machine as root it installs what it needs first.
 #   ./tests/run.sh          build, unit, model, stress and conformance tests, lint
-#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the core under TSan, the fuzzers, and a kind more
+#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the core under TSan, the fuzzers, the image and packages, a kind more
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,6 +46,8 @@ conformance() {
   ./tests/conformance/run.sh "$bin/client/tcact" "$bin/server/tcactd"
 }
 
+debian_package() { ./tests/deploy/debian_test.sh "$(bazel info bazel-bin 2> /dev/null)"; }
+
 step "packages" ./deploy/install.sh
 step "build" bazel build //...
 step "tests" bazel test //...
@@ -57,6 +59,9 @@ if $full; then
   step "asan" bazel test --config=asan //tests/...
   step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
   step "fuzz" ./tests/fuzz/run.sh 60
+  step "container image" ./deploy/image_test.sh
+  step "kubernetes schemas" ./tests/deploy/kubernetes_schema.sh
+  step "debian package" debian_package
   step "twentieth kind" ./tests/architecture/twentieth_kind.sh
 fi
 
