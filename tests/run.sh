@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests. On a fresh Debian 12 machine as root it installs what it needs first.
 #   ./tests/run.sh          build, unit, model, stress and conformance tests, lint
-#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the core under TSan, the fuzzers, the image and packages, a kind more
+#   ./tests/run.sh --full   the same, then all under ASan+UBSan, the server under TSan, the fuzzers, the image and packages, a kind more
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -57,7 +57,7 @@ step "clang-tidy" tidy
 step "conformance" conformance
 if $full; then
   step "asan" bazel test --config=asan //tests/...
-  step "tsan, core" bazel test --config=tsan //tests/server/core/... //tests/stress/...
+  step "tsan" bazel test --config=tsan //tests/server/... //tests/stress/...
   step "fuzz" ./tests/fuzz/run.sh 60
   step "container image" ./deploy/image_test.sh
   step "kubernetes schemas" ./tests/deploy/kubernetes_schema.sh
